@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
@@ -31,3 +33,12 @@ def chromium() -> Iterator[Browser]:
         made = playwright.chromium.launch(executable_path=program(), args=options)
         yield made
         made.close()
+
+
+def chromium_or_skip() -> Iterator[Browser]:
+    """For a fixture: a browser, or why the tests that need one are left out."""
+    pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+    if program() is None:
+        pytest.skip("there is no Chromium on this machine: apt-get install chromium")
+    with chromium() as browser:
+        yield browser

@@ -30,10 +30,10 @@ from bench.checkers.data import (
     claims,
     marked_claims,
 )
+from bench.checkers.figures import with_interval
 from bench.checkers.train import fit, mark_of_characters, page, premise, set_weights
 
 from longmark.models.registry import Registry
-from longmark.stats.results import Estimate
 from longmark.text.entailment import Relation
 from longmark.text.overlap import overlap
 
@@ -174,17 +174,6 @@ def probabilities(rows: Scores, name: str, found: Scores) -> figures.Array:
     return result
 
 
-def shown(estimate: Estimate, sign: str = "") -> str:
-    if estimate.value is None:
-        return estimate.reason or ""
-    ends = (
-        ""
-        if estimate.ends is None
-        else f" [{estimate.ends[0]:{sign}.3f}, {estimate.ends[1]:{sign}.3f}]"
-    )
-    return f"{estimate.value:{sign}.3f}{ends}"
-
-
 def table(rows: Scores, data: str, names: Sequence[str], of: Sequence[str] | None = None) -> None:
     """of: names whose rows all are used for every checker (the judge's subset)."""
     print(
@@ -202,9 +191,9 @@ def table(rows: Scores, data: str, names: Sequence[str], of: Sequence[str] | Non
         labels, groups = column(found, "supported"), [row["group"] for row in found]
         scores, likely = column(found, name), probabilities(rows, name, found)
         cells = [
-            shown(figures.estimate(figures.auc, scores, labels, groups)),
-            shown(figures.estimate(figures.average_precision, scores, labels, groups)),
-            shown(figures.estimate(figures.brier, likely, labels, groups)),
+            with_interval(figures.estimate(figures.auc, scores, labels, groups)),
+            with_interval(figures.estimate(figures.average_precision, scores, labels, groups)),
+            with_interval(figures.estimate(figures.brier, likely, labels, groups)),
             f"{figures.calibration_error(figures.reliability(likely, labels)):.3f}",
         ]
         if data == "words":
@@ -221,7 +210,7 @@ def differences(rows: Scores, data: str, others: Sequence[str]) -> None:
         labels, groups = column(found, "supported"), [row["group"] for row in found]
         both = column(found, TRAINED), column(found, other)
         difference = figures.estimate(figures.auc, both[0], labels, groups, both[1])
-        print(f"| {data} | {NAMES[other]} | {shown(difference, '+')} |")
+        print(f"| {data} | {NAMES[other]} | {with_interval(difference, '+')} |")
 
 
 def main() -> None:

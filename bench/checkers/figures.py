@@ -110,3 +110,15 @@ def calibration_error(bins: Sequence[ProbabilityBin]) -> float:
     """The mean distance of probability and share, weighted by count: the expected calibration error."""
     total = sum(one.n for one in bins)
     return sum(one.n * abs(one.probability - one.share) for one in bins) / total
+
+
+def with_interval(estimate: Estimate, sign: str = "") -> str:
+    """The value with its interval, or why there is none. sign: "+" writes the sign of every number."""
+    if estimate.value is None:
+        return estimate.reason or ""
+    ends = (
+        ""
+        if estimate.ends is None
+        else f" [{estimate.ends[0]:{sign}.3f}, {estimate.ends[1]:{sign}.3f}]"
+    )
+    return f"{estimate.value:{sign}.3f}{ends}"

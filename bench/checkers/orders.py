@@ -28,8 +28,9 @@ import numpy as np
 from bench.checkers import figures
 from bench.checkers.baselines import closest
 from bench.checkers.data import CLIMATE, COVIDFACT, EXPERTQA, HALU, HEALTHVER, WICE, Claim, claims
+from bench.checkers.figures import with_interval
 from bench.checkers.judge import log_odds
-from bench.checkers.unseen import CLOSEST, sample, shown
+from bench.checkers.unseen import CLOSEST, sample
 
 from longmark.contrib.local.claim_checker import ClaimChecker, form_of
 from longmark.models.cache import CallCache
@@ -154,7 +155,8 @@ def table(records: Sequence[Mapping[str, Any]]) -> None:
         for name, scores in values.items():
             area = figures.estimate(figures.auc, scores, labels, groups)
             less = figures.estimate(figures.auc, scores, labels, groups, values[CHECKER])
-            print(f"| {name} | {shown(area)} | {'' if name == CHECKER else shown(less, '+')} |")
+            beside = "" if name == CHECKER else with_interval(less, "+")
+            print(f"| {name} | {with_interval(area)} | {beside} |")
 
 
 def main() -> None:

@@ -45,6 +45,7 @@ from bench.checkers.data import (
     labelled,
     windows,
 )
+from bench.checkers.figures import with_interval
 from bench.checkers.judge import CACHE, log_odds
 
 from longmark.errors import ModelError
@@ -53,7 +54,6 @@ from longmark.models.client import Client, UsageLog
 from longmark.models.handles import ChatHandle
 from longmark.models.protocols import Backend
 from longmark.models.registry import Registry
-from longmark.stats.results import Estimate
 from longmark.testing import open_models
 from longmark.text.calibration import fit
 from longmark.text.entailment import ENTAILS, checker_of
@@ -213,7 +213,9 @@ async def check_answers(folder: Path, given: argparse.Namespace) -> None:
         f"\n{len(some)} answers, {len(supported)} claims; the experts' mean is {theirs.mean():.3f}\n"
     )
     print("| checker | mean | mean less experts' | Pearson's r |\n| --- | ---: | --- | --- |")
-    print(f"| {checker.name} | {ours.mean():.3f} | {shown(less, '+')} | {shown(r)} |")
+    print(
+        f"| {checker.name} | {ours.mean():.3f} | {with_interval(less, '+')} | {with_interval(r)} |"
+    )
 
 
 # Tables --------------------------------------------------------------------------------------------------------------
@@ -252,17 +254,6 @@ def weighted_balanced(says: Array, labels: Array, weights: Array) -> Array:
 
 def accuracy(says: Array, labels: Array, weights: Array) -> Array:
     return np.asarray(weights @ ((says == labels) * 1.0) / weights.sum(axis=1))
-
-
-def shown(estimate: Estimate, sign: str = "") -> str:
-    if estimate.value is None:
-        return estimate.reason or ""
-    ends = (
-        ""
-        if estimate.ends is None
-        else f" [{estimate.ends[0]:{sign}.3f}, {estimate.ends[1]:{sign}.3f}]"
-    )
-    return f"{estimate.value:{sign}.3f}{ends}"
 
 
 def tables(folder: Path, checkers: Sequence[str] = ()) -> None:
@@ -311,7 +302,7 @@ def faithfulness(scores: dict[str, Any], fitted: Mapping[str, Fitted | OfChecker
         less, r = (
             figures.estimate(figure, ours, theirs, groups) for figure in (difference, pearson)
         )
-        print(f"| {name} | {ours.mean():.3f} | {shown(less, '+')} | {shown(r)} |")
+        print(f"| {name} | {ours.mean():.3f} | {with_interval(less, '+')} | {with_interval(r)} |")
 
 
 def difference(ours: Array, theirs: Array, weights: Array) -> Array:
@@ -354,7 +345,7 @@ def table(
             ]
             cells += [figures.estimate(figures.brier, likely, labels, groups)]
             error = f"{figures.calibration_error(figures.reliability(likely, labels)):.3f}"
-        print(f"| {name} | {' | '.join(map(shown, cells))} | {error} |", flush=True)
+        print(f"| {name} | {' | '.join(map(with_interval, cells))} | {error} |", flush=True)
     for name in (name for name in scores if name not in (OVERLAP, MINILM)):
         for other in (
             other for other in (OVERLAP, MINILM, JUDGE) if other in scores and other != name
@@ -378,7 +369,7 @@ def arrays(rows: Sequence[Claim], scores: dict[str, float]) -> tuple[Array, Arra
 def paired(rows: Sequence[Claim], one: dict[str, float], other: dict[str, float]) -> str:
     """The difference of AUC, on the same resamples."""
     both, labels = arrays(rows, one), arrays(rows, other)
-    return shown(
+    return with_interval(
         figures.estimate(figures.auc, both[0], both[1], [row.group for row in rows], labels[0]), "+"
     )
 

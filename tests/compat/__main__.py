@@ -33,6 +33,21 @@ QUESTIONS, READ = (
     6,
 )  # those with answers of both systems; of these, the ones that the judge reads
 COMPARE = ("compare", "runs/two", "--seed", "3", "--draws", "500")
+AUDIT = (
+    "audit",
+    "--judge",
+    "local",
+    "--config",
+    "longmark.yaml",
+    "--metrics",
+    "ccrs.question_relevance",
+    "--limit",
+    "1",
+    "--out",
+    "audit",
+    "--quiet",
+    "--trust",
+)
 METAEVAL = ("metaeval", "runs/two", "labels.csv", "--seed", "3")
 CERTIFY = (
     "certify",
@@ -152,17 +167,7 @@ def make(folder: Path) -> None:
             longmark(
                 "run", f"parts/{part}.part", "--metrics", EASE, "--out", f"parts/{part}", "--quiet"
             )
-        audit = (
-            "--metrics",
-            "ccrs.question_relevance",
-            "--limit",
-            "1",
-            "--out",
-            "audit",
-            "--quiet",
-            "--trust",
-        )
-        longmark("audit", "--judge", "local", "--config", "longmark.yaml", *audit)
+        longmark(*AUDIT)
     longmark("run", "two.jsonl", "--metrics", EASE, "--out", "runs/two", "--quiet")
     longmark("label", "next", "runs/two", "--n", "100", "--out", "draw.jsonl")
     label(folder / "draw.jsonl", folder / "labels.csv")

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.compat.__main__ import COMPARE, METAEVAL, main
+from tests.compat.__main__ import AUDIT, COMPARE, METAEVAL, main
 from tests.program import Done, rows_of, run
 from tests.view.serving import serving
 
@@ -153,20 +153,7 @@ def test_a_certificate_by_the_first_rules_is_to_be_made_again(release: Path):
 def test_an_audit_is_resumed_from_its_call_cache(release: Path):
     table = release / "audit" / "tables" / "effects.json"
     before = json.loads(table.read_bytes())
-    options = (
-        "--metrics",
-        "ccrs.question_relevance",
-        "--limit",
-        "1",
-        "--out",
-        "audit",
-        "--quiet",
-        "--trust",
-    )
-    assert (
-        "\n0 calls"
-        in done(release, "audit", "--judge", "local", "--config", "longmark.yaml", *options).out
-    )
+    assert "\n0 calls" in done(release, *AUDIT).out
     assert [*lost(before, json.loads(table.read_bytes()))] == []
 
 

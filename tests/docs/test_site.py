@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.browser import VIEWS, chromium, program
+from tests.browser import VIEWS, chromium_or_skip
 from tests.contrib.annotate.browser.test_pages import STANDARDS, violations
 from tests.docs.site import SHOWN, build, problems
 
@@ -40,11 +40,7 @@ def test_the_site_is_whole_and_fetches_nothing(site: Path):
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
-    if program() is None:
-        pytest.skip("there is no Chromium on this machine: apt-get install chromium")
-    with chromium() as made:
-        yield made
+    yield from chromium_or_skip()
 
 
 @pytest.mark.slow

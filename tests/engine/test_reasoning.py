@@ -93,6 +93,21 @@ def test_samples_of_a_model_without_temperature_are_drawn_at_its_own(tmp_path: P
     assert "its samples use the model's default" in notices[0]
 
 
+def _command(examples: Path, url: str, out: Path) -> list[str]:
+    """The words of a quiet run that the model `m` at the URL judges."""
+    return [
+        "run",
+        str(examples),
+        "--metrics",
+        METRIC,
+        "--judge",
+        f"m@{url}",
+        "--out",
+        str(out),
+        "--quiet",
+    ]
+
+
 def test_a_temperature_that_is_refused_after_it_was_taken_is_an_error(tmp_path: Path) -> None:
     def later(n: int, _path: str, _request: Any) -> tuple[int, bytes, str] | None:
         told = b'{"error": {"message": "temperature is not supported", "param": "temperature"}}'
@@ -116,24 +131,15 @@ def test_an_endpoint_that_refuses_everything_stops_the_run_with_its_own_words(
     monkeypatch.setenv("LONGMARK_HOME", str(tmp_path / "home"))
     examples, out = _examples(tmp_path / "e.jsonl", 300), tmp_path / "r"
     with serve(answer=refuse) as server:
-        command = [
-            "run",
-            str(examples),
-            "--metrics",
-            METRIC,
-            "--judge",
-            f"m@{server.base_url}",
-            "--out",
-            str(out),
-        ]
-        assert main([*command, "--quiet"]) == 4
+        command = _command(examples, server.base_url, out)
+        assert main(command) == 4
         assert 20 <= server.counts["requests"] <= 20 + 15
         said = capsys.readouterr().err
         assert "every call to a model was refused" in said
         assert "your project may not use this model" in said
         assert "Not computed: " in said
         server.settings.answer = None
-        assert main([*command, "--quiet"]) == 0
+        assert main(command) == 0
     assert len((out / "rows.jsonl").read_text().splitlines()) == 300
     assert json.loads((out / "manifest.json").read_text())["sessions"][0]["stopped"] == "refused"
 
@@ -182,17 +188,8 @@ def test_a_metric_whose_only_scores_are_automatic_has_no_mean(
     monkeypatch.setenv("LONGMARK_HOME", str(tmp_path / "home"))
     examples, out = _examples(tmp_path / "e.jsonl", 4, 1), tmp_path / "r"
     with serve(reply="no number at all") as server:
-        command = [
-            "run",
-            str(examples),
-            "--metrics",
-            METRIC,
-            "--judge",
-            f"m@{server.base_url}",
-            "--out",
-            str(out),
-        ]
-        assert main([*command, "--quiet"]) == 4
+        command = _command(examples, server.base_url, out)
+        assert main(command) == 4
     said = capsys.readouterr()
     assert f"{METRIC}: no answer was judged; the only scores are automatic" in said.err
     assert "0 / 5" in said.out

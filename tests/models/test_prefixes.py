@@ -81,6 +81,15 @@ def calls(client: Client, model: Any, *requests: ChatRequest) -> list[asyncio.Ta
     return [asyncio.ensure_future(one) for one in sent]
 
 
+async def serve_first(client: Client, model: HeldVendor) -> None:
+    """The call of task 1 ends; those after it are held again."""
+    (leader,) = calls(client, model, request("1"))
+    await until(model, 1)
+    model.go.set()
+    await leader
+    model.go.clear()
+
+
 def test_the_first_call_of_a_beginning_leads_and_the_others_follow_its_reply():
     async def ask(client: Client) -> None:
         model = HeldVendor()
@@ -150,11 +159,7 @@ def test_calls_that_begin_in_other_ways_or_are_short_go_at_once():
 def test_a_beginning_that_was_served_is_waited_for_no_more():
     async def ask(client: Client) -> None:
         model = HeldVendor()
-        (leader,) = calls(client, model, request("1"))
-        await until(model, 1)
-        model.go.set()
-        await leader
-        model.go.clear()
+        await serve_first(client, model)
         tasks = calls(client, model, request("2"), request("3"))
         await until(model, 3)
         assert sorted(model.began) == ["1", "2", "3"]
@@ -169,11 +174,7 @@ def test_a_beginning_is_served_for_four_minutes(monkeypatch: pytest.MonkeyPatch)
 
     async def ask(client: Client) -> None:
         model = HeldVendor()
-        (leader,) = calls(client, model, request("1"))
-        await until(model, 1)
-        model.go.set()
-        await leader
-        model.go.clear()
+        await serve_first(client, model)
         tasks = calls(client, model, request("2"), request("3"))
         await until(model, 2)
         assert model.began == ["1", "2"]

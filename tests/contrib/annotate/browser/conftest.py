@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.browser import chromium, program
+from tests.browser import chromium_or_skip
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -15,8 +15,4 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
-    if program() is None:
-        pytest.skip("there is no Chromium on this machine: apt-get install chromium")
-    with chromium() as made:
-        yield made
+    yield from chromium_or_skip()

@@ -23,6 +23,11 @@ def examples(path: Path) -> list[Example]:
     return [Example.model_validate_json(line) for line in path.read_bytes().splitlines()]
 
 
+def answering(questions: Path, index: Path, url: str) -> list[str | Path]:
+    """The words that answer the questions with the model `g` at the URL."""
+    return ["rag", "answer", questions, "--index", index, "--generator", f"g@{url}"]
+
+
 def test_from_documents_to_examples(tmp_path: Path):
     docs, home = tmp_path / "docs", tmp_path / "home"
     docs.mkdir()
@@ -64,15 +69,7 @@ def test_from_documents_to_examples(tmp_path: Path):
         assert (made.code, made.err) == (0, "bad.txt: is empty\n1 document skipped.\n")
         assert made.out.startswith("30 documents, 30 passages: ")
         out = tmp_path / "examples.jsonl"
-        answer: list[str | Path] = [
-            "rag",
-            "answer",
-            questions,
-            "--index",
-            tmp_path / "idx",
-            "--generator",
-            f"g@{server.base_url}",
-        ]
+        answer = answering(questions, tmp_path / "idx", server.base_url)
         done = run(*answer, "--out", out, "--retriever", "hybrid", "--k", "3", home=home)
         assert done.code == 0, done.err
         original, variant = examples(out)
@@ -163,15 +160,7 @@ def test_killed_and_run_again(tmp_path: Path):
     )
     assert run("rag", "index", base, "--out", tmp_path / "idx", home=home).code == 0
     with server_process("--latency", "0.05") as server:
-        answer: list[str | Path] = [
-            "rag",
-            "answer",
-            questions,
-            "--index",
-            tmp_path / "idx",
-            "--generator",
-            f"g@{server.base_url}",
-        ]
+        answer = answering(questions, tmp_path / "idx", server.base_url)
         answer += ["--concurrency", "4"]
         killed = tmp_path / "killed.jsonl"
         for wanted in (8, 24):
