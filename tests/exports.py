@@ -122,6 +122,27 @@ EXPORTS = (
         "4 scores of evaluators",
     ),
     Export(
+        "deepeval 4.3.1",
+        "deepeval/test_run.json",
+        "two cases of one name, an empty retrieval beside the ideal passages, an empty answer",
+        (
+            ("capital-0", None, CAPITAL, "Rome", 2, ("Rome",)),
+            ("capital-1", None, CAPITAL, "Milan", 0, ("Rome",)),
+            ("test_case_2", None, RIVER, "", 0, ("Tiber",)),
+        ),
+        "3 scores of DeepEval's metrics",
+    ),
+    Export(
+        "mlflow-skinny 3.17.2",
+        "mlflow/traces.jsonl",
+        "traces with retrieved passages, an expectation, a feedback; one call failed",
+        (
+            ("tr-ce561752279f18d6b80635baab17315d", None, RIVER, "Tevere", 0, ()),
+            ("tr-bd57aec00ab4109a357226260bbad86c", None, CAPITAL, "Rome", 2, ("Rome",)),
+        ),
+        "1 scores of the tool, 1 traces without a question and an answer",
+    ),
+    Export(
         LABEL_STUDIO,
         "label_studio/project.csv",
         "ratings of two people, one annotation cancelled",
