@@ -553,20 +553,21 @@ def test_names_are_checked_before_the_file(longmark: Command):
     assert not Path("out").exists()
 
 
+READABILITY_RUN = [
+    "run",
+    "given.jsonl",
+    "--metrics",
+    "score.readability",
+    "--out",
+    "out",
+]
+
+
 def test_columns_of_other_names_are_mapped(longmark: Command):
     write_jsonl(
         Path("given.jsonl"), [{"frage": f"Was ist {i}?", "antwort": "Das."} for i in range(3)]
     )
-    words: list[str | Path] = [
-        "run",
-        "given.jsonl",
-        "--metrics",
-        "score.readability",
-        "--out",
-        "out",
-        "--map",
-        "question=frage",
-    ]
+    words: list[str | Path] = [*READABILITY_RUN, "--map", "question=frage"]
     assert longmark(*words, "--map", "answer=antwort").code == 0
     assert [row.status for row in rows_of(Path("out"))] == ["ok"] * 6
     refused(longmark(*words, "--map", "answer=anwort"), "anwort")
@@ -617,97 +618,13 @@ def test_a_nested_file_of_ragchecker_is_read_as_it_is(longmark: Command):
             ["run", "given.jsonl", "--metrics", "score.readability", "--out", "given.jsonl"],
             "given.jsonl",
         ),
-        (
-            [
-                "run",
-                "given.jsonl",
-                "--metrics",
-                "score.readability",
-                "--out",
-                "out",
-                "--limit",
-                "0",
-            ],
-            "--limit",
-        ),
-        (
-            [
-                "run",
-                "given.jsonl",
-                "--metrics",
-                "score.readability",
-                "--out",
-                "out",
-                "--concurrency",
-                "none",
-            ],
-            "--concurrency",
-        ),
-        (
-            [
-                "run",
-                "given.jsonl",
-                "--metrics",
-                "score.readability",
-                "--out",
-                "out",
-                "--max-usd",
-                "nan",
-            ],
-            "--max-usd",
-        ),
-        (
-            [
-                "run",
-                "given.jsonl",
-                "--metrics",
-                "score.readability",
-                "--out",
-                "out",
-                "--retry",
-                "unparsed",
-            ],
-            "unparsable",
-        ),
-        (
-            [
-                "run",
-                "given.jsonl",
-                "--metrics",
-                "score.readability",
-                "--out",
-                "out",
-                "--scoring",
-                "texts",
-            ],
-            "scoring",
-        ),
-        (
-            [
-                "run",
-                "given.jsonl",
-                "--metrics",
-                "score.readability",
-                "--out",
-                "out",
-                "--metric",
-                "x",
-            ],
-            "--metric",
-        ),
-        (
-            [
-                "run",
-                "given.jsonl",
-                "--metrics",
-                "score.readability",
-                "--out",
-                "out",
-                "--cache",
-                "home",
-            ],
-            "home cannot be written: it is a folder",
-        ),
+        ([*READABILITY_RUN, "--limit", "0"], "--limit"),
+        ([*READABILITY_RUN, "--concurrency", "none"], "--concurrency"),
+        ([*READABILITY_RUN, "--max-usd", "nan"], "--max-usd"),
+        ([*READABILITY_RUN, "--retry", "unparsed"], "unparsable"),
+        ([*READABILITY_RUN, "--scoring", "texts"], "scoring"),
+        ([*READABILITY_RUN, "--metric", "x"], "--metric"),
+        ([*READABILITY_RUN, "--cache", "home"], "home cannot be written: it is a folder"),
         (["ran"], "ran"),
         ([], "VERB"),
         (["metrics", "ccrs.recall"], "ccrs.information_recall"),
