@@ -50,12 +50,17 @@ class MergedOption(argparse.Action):
     def add_part(self, name: str, action: argparse.Action, text: str) -> None:
         """Adds a part. text: what it does."""
         self.parts[name] = action
-        written = name if action.nargs == 0 else f"{name}={action.metavar}"
-        self.help = "; ".join(filter(None, (self.help, f"{written}: {text}")))
-        forms = [
-            part if of.nargs == 0 else f"{part}={of.metavar}" for part, of in self.parts.items()
-        ]
-        self.metavar = ",".join(forms)
+        if self.help:
+            self.help += "; "
+        self.help = f"{self.help or ''}{self._form(name)}: {text}"
+        self.metavar = ",".join(map(self._form, self.parts))
+
+    def _form(self, name: str) -> str:
+        """How a part is written."""
+        action = self.parts[name]
+        if action.nargs == 0:
+            return name
+        return f"{name}={action.metavar}"
 
     def __call__(
         self,
@@ -79,8 +84,9 @@ class MergedOption(argparse.Action):
                 )
             is_switch = self.parts[name].nargs == 0
             if is_switch == bool(equals):
-                form = name if is_switch else f"{name}={self.parts[name].metavar}"
-                raise argparse.ArgumentError(self, f"expected {form}, found {entry.strip()}")
+                raise argparse.ArgumentError(
+                    self, f"expected {self._form(name)}, found {entry.strip()}"
+                )
             yield name, None if is_switch else value
 
     def _read(self, name: str, text: str) -> Any:
