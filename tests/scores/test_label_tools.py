@@ -3,13 +3,17 @@ that they hold are written out here by hand."""
 
 from __future__ import annotations
 
+import json
+import random
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.program import run, write_jsonl
+from tests.records.test_tools import ODD, places, replaced
 
-from longmark.errors import UserError
+from longmark.errors import BadInput, UserError
 from longmark.scores.label_tools import TOOLS
 from longmark.scores.labels import ColumnOptions, Labels
 
@@ -183,3 +187,27 @@ def test_every_declared_tool_has_a_file_of_its_layout() -> None:
     of_files = {tool for tool, _, _ in EXPECTED.values()}
     others = {"Label Studio, pairwise", "Label Studio, JSON_MIN or CSV"}
     assert of_files | others == {tool.name for tool in TOOLS}
+
+
+@pytest.mark.parametrize("name", [*EXPECTED, "label_studio_pairs.json"])
+def test_a_value_of_another_kind_anywhere_is_an_error_of_the_user_or_is_read(
+    name: str, tmp_path: Path
+) -> None:
+    text = (FILES / name).read_text("utf-8")
+    lines = name.endswith(".jsonl")
+    document = [json.loads(line) for line in text.splitlines()] if lines else json.loads(text)
+    drawn = random.Random(name)
+    every = list(places(document))
+    path = tmp_path / name
+    for place in drawn.sample(every, min(25, len(every))):
+        changed = replaced(document, place, drawn.choice(ODD))
+        path.write_text("\n".join(map(json.dumps, changed)) if lines else json.dumps(changed))
+        with suppress(UserError), Labels(path) as labels:
+            assert all(label.example_id for label in labels.select())
+
+
+def test_an_answer_whose_user_is_missing_is_refused_and_not_lost() -> None:
+    record: dict[str, Any] = {"id": "a1", "status": "completed", "_server_id": "s"}
+    record |= {"quality.responses": [4, 5], "quality.responses.users": ["u1"]}
+    with pytest.raises(BadInput, match="rater: is empty"):
+        Labels([record])

@@ -56,7 +56,7 @@ def argilla_answers(record: Any) -> list[dict[str, Any]]:
     return [
         answer
         for column, values in record.items()
-        if column.endswith(_ANSWERS) and isinstance(values, list)
+        if str(column).endswith(_ANSWERS) and isinstance(values, list)
         for answer in _flat_answers(record, column, values)
     ]
 
@@ -64,15 +64,21 @@ def argilla_answers(record: Any) -> list[dict[str, Any]]:
 def _flat_answers(
     record: Mapping[str, Any], column: str, values: list[Any]
 ) -> Iterator[dict[str, Any]]:
-    users = record.get(f"{column}.users") or [None] * len(values)
-    statuses = record.get(f"{column}.status") or [None] * len(values)
-    for value, user, status in zip(values, users, statuses, strict=False):
+    users = _as_many(record.get(f"{column}.users"), len(values))
+    statuses = _as_many(record.get(f"{column}.status"), len(values))
+    for value, user, status in zip(values, users, statuses, strict=True):
         yield {
             "name": column.removesuffix(_ANSWERS),
             "value": labelled(value),
             "user": user,
             "status": status,
         }
+
+
+def _as_many(values: Any, count: int) -> list[Any]:
+    """The first values of a list, with None where it is shorter: an answer without a user is refused, not lost."""
+    present = values[:count] if isinstance(values, list) else []
+    return [*present, *[None] * (count - len(present))]
 
 
 def potato_answers(record: Any) -> list[dict[str, Any]]:
@@ -97,8 +103,8 @@ def _potato_labels(labels: Any) -> Iterator[dict[str, Any]]:
                 values_of.setdefault(str(key.get("schema")), {})[str(key.get("name"))] = value
     elif isinstance(labels, Mapping):
         for schema, values in labels.items():
-            inner = values.get("labels", values) if isinstance(values, Mapping) else {"": values}
-            values_of[str(schema)] = dict(inner)
+            inner = values.get("labels", values) if isinstance(values, Mapping) else values
+            values_of[str(schema)] = dict(inner) if isinstance(inner, Mapping) else {"": inner}
     for schema, values in values_of.items():
         chosen = [
             name if _is_chosen(name, value) else value
