@@ -76,7 +76,7 @@ def fates(answer: str, **options: Any) -> list[str]:
     return [citation["fate"] for claim in evidence["claims"] for citation in claim["citations"]]
 
 
-PUBLISHED = {"reading": "alce", "limit": 3, "empty": "zero"}
+PUBLISHED: dict[str, Any] = {"reading": "alce", "limit": 3, "empty": "zero"}
 
 # The answer, (recall, precision) as here, and as ALCE's code has it; None: as here.
 CASES: dict[str, tuple[str, tuple[Any, Any], tuple[Any, Any] | None]] = {
@@ -331,7 +331,8 @@ def test_scores_are_shares_and_a_redundant_citation_never_raises_one(
     answer = " ".join(
         f"Says {text}{''.join(f'[{number}]' for number in numbers)}." for text, numbers in sentences
     )
-    for params in ({}, PUBLISHED):
+    every_params: tuple[dict[str, Any], ...] = ({}, PUBLISHED)
+    for params in every_params:
         found = scores(answer, **params)
         assert 0 <= float(found["recall"].value or 0) <= 1
         assert 0 <= float(found["precision"].value or 0) <= 1

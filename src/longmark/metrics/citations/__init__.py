@@ -205,7 +205,7 @@ def _missing(sentences: Sequence[CheckedStatement]) -> NoScore:
     """Why a score that depends on the text of a source which is not there is none."""
     citations = [citation for sentence in sentences for citation in sentence.cited.citations]
     absent = [citation for citation in citations if citation.status in ("no text", "unknown")]
-    names = list(dict.fromkeys(citation.name for citation in absent))
+    names = list(dict.fromkeys(citation.label for citation in absent))
     ellipsis = ", …" if len(names) > _NAMES_SHOWN else ""
     return NoScore(
         "missing_input",
@@ -323,7 +323,7 @@ def _resolvable(answer: CitedAnswer, params: CitationsParams) -> Score | NoScore
     citations = answer.citations
     unknown = [citation for citation in citations if citation.status == "unknown"]
     if unknown and params.missing == "unscored":
-        names = list(dict.fromkeys(citation.name for citation in unknown))[:_NAMES_SHOWN]
+        names = list(dict.fromkeys(citation.label for citation in unknown))[:_NAMES_SHOWN]
         return NoScore(
             "missing_input",
             f"{len(unknown)} of {len(citations)} citations name what is not among the sources of the example "

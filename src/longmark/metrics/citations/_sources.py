@@ -38,11 +38,18 @@ class CitableSource:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """What a marker names. places: of the sources, from 0; several where passages share an id."""
+    """What a marker names. places: of the sources, from 0; several where passages share an id; source_id: of the first
+    of them."""
 
     name: str
     places: tuple[int, ...]
     status: Status
+    source_id: str | None = None
+
+    @property
+    def label(self) -> str:
+        """What a user can look for: the id of the source, else what the marker says."""
+        return self.source_id or self.name
 
 
 def sources_of(example: Example) -> list[CitableSource]:
@@ -91,14 +98,15 @@ def resolved(
 
     def named(name: str, places: Sequence[int]) -> Citation:
         has_text = any(sources[place].text is not None for place in places)
-        return Citation(name, tuple(places), "text" if has_text else "no text")
+        status: Status = "text" if has_text else "no text"
+        return Citation(name, tuple(places), status, sources[places[0]].id)
 
     def of_definition(name: str, definition: str) -> Citation | None:
         addresses = [match[1].rstrip(".,;") for match in ADDRESS.finditer(definition)]
         for id_text in (*addresses, definition.strip()):
             if places := by_id.get(_folded(id_text)):
                 return named(name, places)
-        return Citation(name, (), "unknown") if addresses else None
+        return Citation(name, (), "unknown", addresses[0]) if addresses else None
 
     def of_name(name: str) -> Citation:
         label = name.removeprefix("^")
