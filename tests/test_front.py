@@ -65,6 +65,15 @@ def test_the_front_page_that_is_shown_at_once_is_that_of_the_parser(home: Path):
     assert shown.stdout.splitlines()[-1] == "[]", shown.stderr
 
 
+@pytest.mark.parametrize("verb", cli._OF_VERB)
+def test_a_verb_is_declared_by_the_module_that_is_named_for_it(verb: str):
+    (verbs,) = [
+        action for action in cli.parser(verb)._actions if hasattr(action, "_choices_actions")
+    ]
+    assert verb in (verbs.choices or ())
+    assert "run" not in (verbs.choices or ())
+
+
 def test_the_version_is_said_without_the_options_of_any_verb(home: Path):
     assert len(cli.parser("--version")._actions) == 3  # --help, --version, --help-all
     assert run("--version", home=home).out == f"longmark {longmark.__version__}\n"

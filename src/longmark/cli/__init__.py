@@ -28,6 +28,15 @@ __all__ = ["main"]
 
 _MODULES = ("verbs_runs", "trust", "check", "compare", "metaeval", "power")
 """The modules of the core's own verbs. All other verbs are entry points (`plugins`)."""
+_OF_VERB = {
+    "check": "check",
+    "compare": "compare",
+    "metaeval": "metaeval",
+    "metrics-study": "compare",
+    "power": "power",
+    "trust": "trust",
+}
+"""The module of a verb that is not in the first one: no other is imported for it."""
 _EXTRAS = {
     "numpy": "embedded",
     "tokenizers": "embedded",
@@ -148,14 +157,15 @@ def _front_page() -> str:
 
 
 def parser(verb: str = "") -> argparse.ArgumentParser:
-    """The parser of the whole command line. verb: build the options of the verbs up to it only."""
+    """The parser of the whole command line. verb: build the options of this verb, and of few others."""
     from longmark import __version__, plugins
 
     top = front_parser(__version__)
     if verb == "--version":
         return top
     verbs = top.add_subparsers(title="verbs", required=True, metavar="VERB", parser_class=Parser)
-    modules = (importlib.import_module(f"longmark.cli.{name}") for name in _MODULES)
+    names = (_OF_VERB[verb],) if verb in _OF_VERB else _MODULES
+    modules = (importlib.import_module(f"longmark.cli.{name}") for name in names)
     for add_some in (
         add_group
         for module in modules
