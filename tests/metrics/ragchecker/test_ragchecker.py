@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from tests.there import there
 
 from longmark.errors import NoScore, TooLong
-from longmark.metrics.ragchecker import SPECS, Checks, RagCheckerParams, ragchecker_scores
+from longmark.metrics.ragchecker._parts import RagCheckerParams
+from longmark.metrics.ragchecker._scores import SPECS, Checks, ragchecker_scores
 from longmark.models.fake import Answer
 from longmark.models.protocols import Capabilities, ChatRequest, RelationReply
 from longmark.records import Context, Example
