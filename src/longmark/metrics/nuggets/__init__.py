@@ -15,10 +15,10 @@ open-rag-eval's (vectara/open-rag-eval at dfc4175, open_rag_eval/metrics/autonug
 
 Range [0, 1], higher is better. The example carries its nuggets, or `file` has those of its question. A nugget without
 an importance is vital, as nuggetizer reads it (cli/adapters.py:68).
-The first judge assigns ten nuggets a call, whatever scores are selected; a chat model as `--checker` is asked in its
-place in the same way. A checker that is no chat model (`embedded`, `overlap`) decides whether the answer entails a
-nugget: then it is support, else not_support; it assigns no partial_support. Assignments that an example carries for all
-of its nuggets are used, without a call.
+The first judge is shown the whole answer and assigns ten nuggets a call, whatever scores are selected; a chat model as
+`--checker` is asked in its place in the same way. A checker that is no chat model (`embedded`, `overlap`) decides
+whether the answer entails a nugget: then it is support, else not_support; it assigns no partial_support. Assignments
+that an example carries for all of its nuggets are used, without a call.
 An empty answer holds no nugget, without a call. Equal nuggets are asked about once, and each counts.
 Unscored (`undefined`): a score over nuggets of which there are none. Unscored (`missing_input`): no nuggets, no record of
 the question in `file`, and nobody who assigns. Unscored (the judge's reason): a score over nuggets of which one could not
