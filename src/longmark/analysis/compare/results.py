@@ -278,7 +278,9 @@ def _systems(
     settings: ComparisonSettings,
 ) -> tuple[SystemResult, ...]:
     """differ: the pairs that differ significantly, the better first; alike: the groups of those that do not."""
-    metric, facts, count = tested.metric, scores.facts[tested.metric], len(tested.names)
+    metric = tested.metric
+    facts = scores.facts[metric]
+    count = len(tested.names)
     ranked = facts.higher_is_better is not None and bool(alike)
     of_groups = letters(count, alike)
     unscored_cells = np.isnan(tested.table)

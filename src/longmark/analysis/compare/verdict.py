@@ -82,7 +82,8 @@ def _probable(metric: MetricResult, title: str) -> str:
 def more_questions(pair: PairResult) -> int | None:
     """About how many questions more would show the difference that was seen, with a power of 80 %; None where that
     cannot be said, or is more than a hundred thousand."""
-    seen, detectable = pair.difference.value, pair.difference.detectable
+    seen = pair.difference.value
+    detectable = pair.difference.detectable
     if not seen or not detectable or pair.difference.clusters is not None:
         return None
     needed = pair.difference.n * (detectable / seen) ** 2
