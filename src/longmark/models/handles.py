@@ -59,7 +59,7 @@ class Backends:
     reranker: Reranker | None = None
     lm: LanguageModel | None = None
     checker: Backend | None = None
-    calibration: Any = None  # of the checker: a `text.calibration.Calibration`
+    calibration: Any = None  # of the checker: a `text.calibration.CheckerCalibration`
 
     def names(self) -> dict[str, list[str]]:
         """role -> names of its models, for roles that have one."""

@@ -172,7 +172,7 @@ class JudgedClaim:
         return vote([juror_labels[name].label or "n/a" for juror_labels in self.labels])
 
     def shown(self, name: str) -> dict[str, Any]:
-        """The fields of a `Vote` on a dimension. invalid, original: only if there are any."""
+        """The fields of a `MajorityVote` on a dimension. invalid, original: only if there are any."""
         labels = [juror_labels[name] for juror_labels in self.labels]
         fields: dict[str, Any] = {
             "vote": self.vote(name),
