@@ -85,6 +85,7 @@ ELSEWHERE = {  # verb -> why it is not here
     ),
     **dict.fromkeys(("train pretrain", "train finetune"), "need a model: training/test_adapt.py"),
     "dataset": "one file, as `defects` reads",
+    "rag nuggets": "one file of examples, as `vary` reads",
     **dict.fromkeys(
         ("validator apply", "validator next", "validator estimate"),
         "items, as `validator label` reads",

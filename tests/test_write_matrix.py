@@ -117,6 +117,7 @@ ELSEWHERE = {  # verb -> why it is not here
     "train pretrain": "needs a model: training/test_adapt.py",
     "train finetune": "needs a model: training/test_adapt.py",
     "dataset": "one file, as `defects` writes",
+    "rag nuggets": "one file, as `dataset` writes",
     "validator apply": "one file, as `validator label` writes",
     "validator next": "one file, as `validator label` writes",
     "comprehensiveness-study": "pages, as `compare` writes",
