@@ -301,6 +301,25 @@ def test_nuggets_of_a_file_are_found_by_the_id_of_the_question_and_by_its_text(
         }, example
 
 
+def test_a_run_of_trec_finds_its_nuggets_by_the_topic(tmp_path: Path) -> None:
+    answer = {
+        "run_id": "r1",
+        "topic_id": "q1",
+        "topic": "what is python",
+        "references": ["msmarco_v2.1_doc_00_1#1"],
+        "response_length": 8,
+        "answer": [
+            {"text": "Python is a language.", "citations": [0]},
+            {"text": "It is old.", "citations": []},
+        ],
+    }
+    answers = write(tmp_path / "answers.jsonl", answer)
+    path = write(tmp_path / "nuggets.jsonl", RECORD | {"query": "another wording"})
+    name = f"nuggets.all@file={path}"
+    result = longmark.run(answers, name, checker="overlap", out=tmp_path / "run")
+    assert [(row.system, row.score) for row in result.rows()] == [("r1", 0.5)]
+
+
 def test_a_question_that_the_file_does_not_have_is_unscored_and_named(tmp_path: Path) -> None:
     path = write(tmp_path / "nuggets.jsonl", RECORD)
     example = Example(id="1", question_id="q9", question="Which?", answer="That one.")
