@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from tests.program import Done, run, write_jsonl
 
+from longmark.contrib.papers.recipe.checks import load
 from longmark.contrib.papers.recipe.readers import READERS
-from longmark.contrib.papers.recipe.schema import RECIPES, load
+from longmark.contrib.papers.recipe.schema import RECIPES
 from longmark.contrib.papers.recipe.scores import scores_source
 from longmark.contrib.papers.recipe.tables import GridTable
 from longmark.errors import BadInput, UserError

@@ -7,8 +7,9 @@ from typing import Any
 
 from longmark.contrib.papers.calf.results import CalfResults
 from longmark.contrib.papers.calf.sources import VOCABULARY, sources
+from longmark.contrib.papers.recipe.checks import load
 from longmark.contrib.papers.recipe.page import Pages
-from longmark.contrib.papers.recipe.schema import RECIPES, load
+from longmark.contrib.papers.recipe.schema import RECIPES
 from longmark.report.document import Document
 
 

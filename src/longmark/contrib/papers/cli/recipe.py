@@ -42,8 +42,8 @@ def add_to(verbs: Any) -> None:
 def study(arguments: argparse.Namespace) -> int:
     needs_stats("study")
     from longmark.cli.trust import trusting
+    from longmark.contrib.papers.recipe.checks import load
     from longmark.contrib.papers.recipe.readers import READERS
-    from longmark.contrib.papers.recipe.schema import load
 
     recipe = load(arguments.recipe, READERS)
     plan = RecipePlan(recipe, values_of(recipe, arguments.given or ()), arguments.out)
@@ -172,11 +172,7 @@ class RecipePlan:
     def check(self, options: Mapping[str, Mapping[str, Any]]) -> None:
         """What can be checked before a step runs: that what is read is there, and that examples which are to be scored
         have the fields that tables name. UserError, or BadInput with the lines of the recipe."""
-        from longmark.contrib.papers.recipe.schema import (
-            misplaced_total,
-            unknown,
-            unknown_fields,
-        )
+        from longmark.contrib.papers.recipe.checks import misplaced_total, unknown, unknown_fields
         from longmark.contrib.papers.recipe.scores import HEADS
         from longmark.errors import UserError
         from longmark.scores.clusters import QUESTION

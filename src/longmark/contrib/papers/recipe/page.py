@@ -8,15 +8,8 @@ from functools import cached_property
 from typing import Any
 
 from longmark.analysis.grid import Grid
-from longmark.contrib.papers.recipe.schema import (
-    FigureOf,
-    Mistake,
-    Recipe,
-    SectionOf,
-    misplaced_total,
-    unknown,
-    unknown_fields,
-)
+from longmark.contrib.papers.recipe.checks import misplaced_total, unknown, unknown_fields
+from longmark.contrib.papers.recipe.schema import FigureOf, Mistake, Recipe, SectionOf
 from longmark.contrib.papers.recipe.source import RecipeSource, meets
 from longmark.contrib.papers.recipe.tables import GridTable
 from longmark.contrib.papers.study import PageSection, notices, sections

@@ -6,7 +6,8 @@ import csv
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from longmark.contrib.papers.recipe.schema import Vocabulary, unknown
+from longmark.contrib.papers.recipe.checks import unknown
+from longmark.contrib.papers.recipe.schema import Vocabulary
 from longmark.contrib.papers.recipe.source import Measure, Member, Places, RecipeSource
 from longmark.errors import UserError
 from longmark.report.tables import Cell
