@@ -22,6 +22,7 @@ from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from operator import itemgetter
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 
@@ -130,6 +131,8 @@ class PairPower:
 class PowerPlan(SelfShown):
     """comparisons: of every metric and pair; alpha: of each of them; notices: what a reader must know first."""
 
+    PAGE: ClassVar[str] = "longmark.analysis.power"
+
     runs: tuple[str, ...]
     comparisons: tuple[PairPower, ...]
     alpha: float
@@ -149,9 +152,6 @@ class PowerPlan(SelfShown):
             key=itemgetter(0),
             default=(0, None),
         )[1]
-
-    def page(self) -> Document:
-        return document(self)
 
 
 def power(

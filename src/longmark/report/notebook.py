@@ -1,6 +1,6 @@
 """What a result shows of itself, in the REPL and in a notebook: its conclusion and one table, at most a screen.
 
-A result of an analysis derives from `SelfShown` and says by `page` which document it is. The whole of it is that
+A result of an analysis derives from `SelfShown` and names the module of its page. The whole of it is that
 document: `longmark.compare(...).page()`.
 """
 
@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 from html import escape
+from importlib import import_module
+from typing import ClassVar
 
 from longmark.report.document import Document, Section
 from longmark.report.tables import Table, as_html, as_markdown, as_text, main_columns, markdown
@@ -19,10 +21,13 @@ class SelfShown:
     """A result that shows its conclusion and its first table. Foreign text is escaped."""
 
     __slots__ = ()
+    PAGE: ClassVar[str]
+    """The module whose `document` makes the page: named, since that module imports this class."""
 
     def page(self) -> Document:
         """The whole result as a document: every section with its tables and figures."""
-        raise NotImplementedError
+        document: Document = import_module(self.PAGE).document(self)
+        return document
 
     def __repr__(self) -> str:
         title, says, table, remarks = _screen(self.page())

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -30,7 +30,6 @@ from longmark.analysis.compare.tests import ComparisonSettings, family, tests_of
 from longmark.errors import UnknownName, UserError, options_of
 from longmark.options import described, named, with_keywords
 from longmark.options.analyses import CompareGroups, QuestionCluster
-from longmark.report.document import Document
 from longmark.report.format import counted, listed, short_models
 from longmark.report.notebook import SelfShown
 from longmark.scores.files import names_given, paths_given
@@ -56,6 +55,8 @@ class Comparison(SelfShown):
     notices        what a reader must know first
     left_out       metrics that were not compared, and why
     """
+
+    PAGE: ClassVar[str] = "longmark.analysis.compare.page"
 
     runs: tuple[str, ...]
     by: str
@@ -84,11 +85,6 @@ class Comparison(SelfShown):
 
     def metric(self, name: str) -> MetricResult:
         return next(metric for metric in self.metrics if metric.metric == name)
-
-    def page(self) -> Document:
-        from longmark.analysis.compare.page import document
-
-        return document(self)
 
 
 @described

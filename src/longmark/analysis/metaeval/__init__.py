@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from longmark.analysis.metaeval.options import MetaevalOptions
 from longmark.errors import UnknownName, options_of
 from longmark.options import named, with_keywords
 from longmark.options.analyses import MetaevalGroups
-from longmark.report.document import Document
 from longmark.report.notebook import SelfShown
 
 if TYPE_CHECKING:
@@ -29,6 +28,8 @@ class Metaeval(SelfShown):
     each score.
     """
 
+    PAGE: ClassVar[str] = "longmark.analysis.metaeval.sections"
+
     sources: tuple[str, ...]
     human: str
     joined: int
@@ -39,11 +40,6 @@ class Metaeval(SelfShown):
     options: MetaevalOptions
     notices: tuple[str, ...]
     signatures: tuple[str, ...] = ()
-
-    def page(self) -> Document:
-        from longmark.analysis.metaeval.sections import document
-
-        return document(self)
 
 
 @with_keywords(MetaevalOptions)

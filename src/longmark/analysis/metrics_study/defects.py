@@ -31,7 +31,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import NormalDist, median
-from typing import Any
+from typing import Any, ClassVar
 
 from scipy.special import betaincinv
 
@@ -103,6 +103,8 @@ class DefectsStudy(SelfShown):
     """A study. defects: `KIND@STRENGTH` -> how many, in the order of the file; omitted: likewise, with the reasons;
     cells: (metric, defect) -> its cell; false_alarms: metric -> measured."""
 
+    PAGE: ClassVar[str] = "longmark.analysis.metrics_study.defects"
+
     runs: tuple[str, ...]
     file: str
     metrics: tuple[str, ...]
@@ -114,9 +116,6 @@ class DefectsStudy(SelfShown):
     options: DefectsOptions
     notices: tuple[str, ...]
     signatures: tuple[str, ...]
-
-    def page(self) -> Document:
-        return document(self)
 
 
 @with_keywords(DefectsOptions)

@@ -19,7 +19,7 @@ import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -38,7 +38,6 @@ from longmark.options import described, named, with_keywords
 from longmark.options.analyses import MetricsStudyGroups, QuestionCluster
 from longmark.records import Usage
 from longmark.report.distribution import bin_edges
-from longmark.report.document import Document
 from longmark.report.format import counted, decimals, direction
 from longmark.report.notebook import SelfShown
 from longmark.scores.clusters import QUESTION
@@ -193,6 +192,8 @@ class MetricsStudy(SelfShown):
     """A study. differing: differences in how the scores were made, if that was allowed; notices: what a reader must
     know first; times: of the runs that are folders; signatures: what to cite of each score."""
 
+    PAGE: ClassVar[str] = "longmark.analysis.metrics_study.page"
+
     runs: tuple[str, ...]
     by: str
     systems: tuple[str, ...]
@@ -213,11 +214,6 @@ class MetricsStudy(SelfShown):
 
     def metric(self, name: str) -> MetricProperties:
         return next(metric for metric in self.metrics if metric.metric == name)
-
-    def page(self) -> Document:
-        from longmark.analysis.metrics_study.page import document
-
-        return document(self)
 
 
 @with_keywords(MetricsStudyOptions)
