@@ -2,11 +2,13 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from tests.analysis.compare.runs import run_of
 from tests.report.runs import CORRECTNESS, GRADE, RELEVANCE
+from tests.there import there
 
 from longmark.analysis.compare import compare, document
 from longmark.analysis.compare.comparison import Comparison
@@ -14,7 +16,7 @@ from longmark.analysis.compare.verdict import more_questions, verdict
 from longmark.report.figures import Figure, rendered
 
 
-def compared(folder: Path, scores: dict[str, dict[str, list[float]]], **options: object):
+def compared(folder: Path, scores: dict[str, dict[str, list[float]]], **options: Any) -> Comparison:
     """Systems x metrics -> scores by question."""
     return compare([run_of(folder / "run", scores)], draws=999, **options)
 
@@ -27,7 +29,7 @@ def shifted(shift: float, n: int = 40, copies: int = 1) -> tuple[list[float], li
     return np.tile(new, copies).tolist(), np.tile(old, copies).tolist()
 
 
-def of_metric(folder: Path, metric: str, shift: float, **options: object) -> Comparison:
+def of_metric(folder: Path, metric: str, shift: float, **options: Any) -> Comparison:
     new, old = shifted(shift)
     return compared(folder, {"old": {metric: old}, "new": {metric: new}}, **options)
 
@@ -36,7 +38,11 @@ def test_a_shown_difference_is_stated_from_the_view_of_the_better_system(tmp_pat
     comparison = of_metric(tmp_path, RELEVANCE, 0.2)
     pair = comparison.metrics[0].pairs[0]
     assert pair.first == "old", "the order of the systems"
-    value, low, high = (pair.difference.value, pair.difference.low, pair.difference.high)
+    value, low, high = (
+        there(pair.difference.value),
+        there(pair.difference.low),
+        there(pair.difference.high),
+    )
     assert verdict(comparison) == (
         f"new is better on Question relevance ({-value:+.3f} [{-high:.3f}, {-low:.3f}])."
     )
@@ -70,7 +76,7 @@ def test_a_probable_difference_says_how_many_questions_would_show_it(tmp_path: P
     more = more_questions(pair)
     assert more is not None
     assert pair.better is None
-    ahead = "new" if pair.difference.value < 0 else "old"
+    ahead = "new" if there(pair.difference.value) < 0 else "old"
     said = verdict(comparison)
     assert said.startswith(f"{ahead} is probably better on Question relevance (+0.")
     assert f"which is not shown: about {more} more questions would show" in said
@@ -84,7 +90,7 @@ def test_with_that_many_questions_more_the_difference_that_was_seen_is_detectabl
     new, old = shifted(0.0, copies=copies)
     many = compared(tmp_path / "many", {"old": {RELEVANCE: old}, "new": {RELEVANCE: new}})
     pair = many.metrics[0].pairs[0]
-    expected = few.difference.value * (copies * 40 / needed) ** -0.5
+    expected = there(few.difference.value) * (copies * 40 / needed) ** -0.5
     assert pair.difference.detectable == pytest.approx(abs(expected), rel=0.05)
 
 
@@ -114,9 +120,9 @@ def test_a_change_is_new_less_base_and_as_certain_as_the_other_way_round(tmp_pat
     change = of_metric(tmp_path / "base", RELEVANCE, 0.03, against_first=True).metrics[0].pairs[0]
     assert (change.first, change.second) == ("new", "old")
     assert change.p == plain.p
-    assert change.difference.value == pytest.approx(-plain.difference.value)
+    assert change.difference.value == pytest.approx(-there(plain.difference.value))
     ends = change.difference.ends
-    assert ends == pytest.approx([-plain.difference.high, -plain.difference.low])
+    assert ends == pytest.approx([-there(plain.difference.high), -there(plain.difference.low)])
     assert (change.won, change.lost) == (plain.lost, plain.won)
 
 
