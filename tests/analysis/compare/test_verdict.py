@@ -102,7 +102,7 @@ def test_where_nothing_is_probable_it_says_how_large_a_difference_can_be(tmp_pat
     comparison = compared(
         tmp_path, {"old": {RELEVANCE: scores.tolist()}, "new": {RELEVANCE: other.tolist()}}
     )
-    most = max(map(abs, comparison.metrics[0].pairs[0].difference.ends))
+    most = max(map(abs, there(comparison.metrics[0].pairs[0].difference.ends)))
     said = f"No difference is shown; any is at most {most:.3f} on Question relevance."
     assert verdict(comparison) == said
 
@@ -147,7 +147,7 @@ def test_two_systems_are_drawn_on_one_axis_to_the_right_where_the_first_is_bette
     relevance, seconds = (
         comparison.metric(metric).pairs[0].difference.value for metric in (RELEVANCE, "app.seconds")
     )
-    assert seconds == pytest.approx(-10 * relevance)
+    assert seconds == pytest.approx(-10 * there(relevance))
     drawn = drawn_texts(figure)
     lanes = [text for text in drawn if text.startswith(f"{relevance:.3f} [")]
     assert len(lanes) == 2, "the same share of both ranges, both to the right"
