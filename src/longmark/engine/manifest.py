@@ -21,27 +21,23 @@ from longmark.records.metric_name import base_of
 from longmark.workspace import Workspace, differences
 
 _PACKAGES = (
-    *(
-        "aiohttp",
-        "genai-prices",
-        "networkx",
-        "numpy",
-        "orjson",
-        "peft",
-        "pint",
-        "pydantic",
-        "pyphen",
-        "rapidfuzz",
-    ),
-    *(
-        "regex",
-        "sacrebleu",
-        "sentence-transformers",
-        "tokenizers",
-        "torch",
-        "transformers",
-        "xllamacpp",
-    ),
+    "aiohttp",
+    "genai-prices",
+    "networkx",
+    "numpy",
+    "orjson",
+    "peft",
+    "pint",
+    "pydantic",
+    "pyphen",
+    "rapidfuzz",
+    "regex",
+    "sacrebleu",
+    "sentence-transformers",
+    "tokenizers",
+    "torch",
+    "transformers",
+    "xllamacpp",
 )
 
 

@@ -19,9 +19,26 @@ CITED = "Signature:"
 """What stands before a signature under a table."""
 
 CITED_KEYS = (
-    *("scoring", "temperature", "samples", "reasons", "seed"),  # how judges were asked
-    *("judge", "generator", "embedder", "reranker", "lm", "checker", "unsent"),
-    *("prompts", "configured", "metric", "source", "version"),
+    # how judges were asked
+    "scoring",
+    "temperature",
+    "samples",
+    "reasons",
+    "seed",
+    # the models
+    "judge",
+    "generator",
+    "embedder",
+    "reranker",
+    "lm",
+    "checker",
+    "unsent",
+    # what the row was made by
+    "prompts",
+    "configured",
+    "metric",
+    "source",
+    "version",
 )
 """What a signature can say after the name, in its order (`Signature.line`)."""
 

@@ -261,7 +261,8 @@ def document(
         ),
         beside=(
             Column("margin", lambda one: "" if one.margin is None else f"{one.margin:g}"),
-            *(Column("result of the first", "result", key="result"), Column("remark", "reason")),
+            Column("result of the first", "result", key="result"),
+            Column("remark", "reason"),
         ),
     )
     after = f"after {looked:,} of {total:,} {'cluster' if rule.clustered else 'question'}s"

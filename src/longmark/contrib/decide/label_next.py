@@ -172,7 +172,9 @@ def label_next(
     )
     drawn = tuple(
         DrawnAnswer(
-            *(answer.example_id, answer.system, answer.question_id),
+            answer.example_id,
+            answer.system,
+            answer.question_id,
             float(chances[answer.cell[0]]),
             bool(had[answer.cell] or new[answer.cell[0]]),
             answer.digest,
@@ -189,7 +191,13 @@ def label_next(
         for name in {a.system for a in drawn}
     ]
     return Draw(
-        *(drawn, added, count, int(scored.sum()), sizes is not None, looks, min(of_system)),
+        drawn,
+        added,
+        count,
+        int(scored.sum()),
+        sizes is not None,
+        looks,
+        min(of_system),
         forecast=forecast,
         notices=scores.notices,
         these_raters=chosen.these_raters,
