@@ -364,7 +364,6 @@ def test_a_base_that_cannot_be_compared_is_refused_before_the_run_or_costs_no_sc
 ) -> None:
     pytest.importorskip("scipy")
     lengths("new", 5)
-    assert scored("new", "--base", "gone") == 2
     assert scored("new", "--fail-if-worse") == 2
     assert "add --base RUN" in capsys.readouterr().err
     assert scored("new", "--base", "new") == 2
@@ -438,7 +437,7 @@ def test_a_summary_that_does_not_fit_is_cut_at_a_line_and_says_so(
     harmless(cut)
 
 
-def test_a_file_that_is_an_input_or_in_no_folder_is_refused_before_a_call(
+def test_a_file_that_is_an_input_or_beneath_a_file_is_refused_before_a_call(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     write_jsonl(Path("given.jsonl"), records(2))
@@ -455,7 +454,11 @@ def test_a_file_that_is_an_input_or_in_no_folder_is_refused_before_a_call(
         "--out",
         "out",
     ]
-    for more in (["--json", "given.json"], ["--junit", "none/ci.xml"], ["--summary", "ci.txt"]):
+    for more in (
+        ["--json", "given.json"],
+        ["--junit", "given.jsonl/ci.xml"],
+        ["--summary", "ci.txt"],
+    ):
         assert in_process([*words, *more]) == 2
         assert more[0] in capsys.readouterr().err
     assert given.read_bytes() == before
@@ -469,5 +472,53 @@ def test_a_file_is_written_as_a_whole_or_stays(monkeypatch: pytest.MonkeyPatch) 
         outputs.write(hostile(1), {"summary": Path("ci.md")})
     assert Path("ci.md").read_text("utf-8") == "before"
     assert [one.name for one in Path().iterdir() if "ci.md" in one.name] == ["ci.md"]
-    with pytest.raises(UserError, match="cannot be written"):
-        outputs.write(hostile(1), {"junit": Path("nowhere/ci.xml")})
+    with pytest.raises(UserError, match="cannot be made"):
+        outputs.write(hostile(1), {"junit": Path("ci.md/ci.xml")})
+
+
+def test_a_base_that_is_not_there_yet_is_a_notice_and_no_failure(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    pytest.importorskip("scipy")
+    lengths("first", 4)
+    assert scored("first", "--base", "kept", "--fail-if-worse", "--margin", "0.1", *FILES) == 0
+    notice = "--base kept does not exist yet, so this run is compared with nothing"
+    assert notice in capsys.readouterr().err
+    _, summary, data = read()
+    assert "does not exist yet" in summary
+    assert any(notice in line for line in data["notices"])
+    assert data["changes"] == []
+
+
+def test_a_base_that_is_no_run_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("scipy")
+    lengths("first", 4)
+    Path("kept").mkdir()
+    assert scored("first", "--base", "kept") == 2
+    assert not Path("first").exists()
+    assert "kept" in capsys.readouterr().err
+
+
+def test_the_folder_of_a_file_for_ci_is_made() -> None:
+    lengths("first", 4)
+    assert scored("first", "--junit", "ci/reports/junit.xml") == 0
+    assert Path("ci/reports/junit.xml").read_bytes().startswith(b"<?xml")
+    assert scored("first", "--junit", "first.jsonl/junit.xml") == 2, "a file is in the way"
+
+
+def test_a_summary_names_an_answer_by_its_question_where_the_file_has_no_ids() -> None:
+    lines = [
+        {
+            "question_id": f"q-{i}",
+            "question": f"What is {i}?",
+            "answer": text,
+            "references": ["It is five."],
+        }
+        for i, text in enumerate(("It is five.", "", "Six"))
+    ]
+    write_jsonl(Path("first.jsonl"), lines)
+    assert scored("first", *FILES) == 0
+    _, summary, data = read()
+    assert "1. ` q-1 `" in summary
+    assert "answer: ` (empty) `" in summary
+    assert [worst["question_id"] for worst in data["worst"]][:1] == ["q-1"]

@@ -7,6 +7,7 @@ that goes wrong here loses the run: what cannot be compared has a reason, and fa
 from __future__ import annotations
 
 import argparse
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +44,24 @@ def check(arguments: argparse.Namespace, out: Path | None) -> None:
         raise UserError(
             f"--base {arguments.base}: this is the run itself; name a run that was made before"
         )
+
+
+def leave_out_absent(arguments: argparse.Namespace) -> None:
+    """Where the base is not there yet, as in the first run of a build: the run is scored and compared with nothing, and
+    a notice says so (`arguments.no_base`), on standard error and in the summary."""
+    arguments.no_base = ""
+    if not arguments.base or os.path.lexists(arguments.base):
+        return
+    if arguments.out is not None and real(arguments.out) == real(arguments.base):
+        return  # `check` refuses the run itself
+    gate = "; --fail-if-worse tested nothing" if arguments.fail_if_worse else ""
+    arguments.no_base = (
+        f"--base {arguments.base} does not exist yet, so this run is compared with nothing{gate}. It can be the base of "
+        "the next one."
+    )
+    arguments.base = None
+    arguments.fail_if_worse = False
+    arguments.margin = []
 
 
 def changes(

@@ -125,6 +125,7 @@ def _checked_options(arguments: argparse.Namespace, examples: KeptFile) -> RunOp
             refuse_unknown(arguments.cluster, _lenient(examples, arguments))
     with problems.noted():
         outputs_of(arguments, [arguments.examples])
+    base.leave_out_absent(arguments)
     with problems.noted():
         base.check(arguments, arguments.out)
     with problems.noted():
@@ -218,7 +219,7 @@ def _conclude(
         cluster = cluster_of(arguments.cluster, [result.folder])
         limits = limits_of(arguments.fail_under)
         summary = summarise([result.folder], cluster, by=split(arguments.by), limits=limits)
-        notices = summary.notices
+        notices = tuple(filter(None, (*summary.notices, arguments.no_base)))
         for notice in notices:
             print(notice, file=sys.stderr)
         _print_summary(summary)

@@ -446,7 +446,8 @@ def check_budget(backends: Backends, budget: Budget) -> None:
     for model in backends.all():
         if isinstance(price_of(model), UnknownPrice):
             raise UserError(
-                f"{named('max_usd')}: no price is known for {model.name}; limit the run by "
+                f"{named('max_usd')}: no price is known for {model.name}; give it to the model in longmark.yaml (price: "
+                "{input: 0.15, output: 0.60}, dollars for a million tokens), or limit the run by "
                 f"{listed(('max_calls', 'max_tokens'), 'or')}"
             )
 

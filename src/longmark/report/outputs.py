@@ -6,6 +6,7 @@ Texts of answers and judges are data: no form of them lets a text add markup, li
 from __future__ import annotations
 
 import json
+import os
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,7 +32,7 @@ from longmark.scores.clusters import QUESTION
 from longmark.scores.files import sources_of
 from longmark.scores.manifest import MetricFacts, read_manifest
 from longmark.scores.observations import Observations
-from longmark.writing import replacing
+from longmark.writing import folder, replacing
 
 FORMAT = 1
 """Of the JSON file; it rises when a key changes its meaning or vanishes."""
@@ -132,7 +133,7 @@ def read(
 
 
 def check(files: Mapping[str, Path | None], inputs: Sequence[Path] = ()) -> None:
-    """UserError where a file has another suffix, is an input or a folder, or is in no folder."""
+    """UserError where a file has another suffix, is an input or a folder, or its folder cannot be made."""
     taken = [real(path) for path in inputs]
     for option, path in files.items():
         if path is None:
@@ -141,8 +142,9 @@ def check(files: Mapping[str, Path | None], inputs: Sequence[Path] = ()) -> None
             raise UserError(f"--{option} {path}: expected a name that ends in {SUFFIXES[option]}")
         if real(path) in taken or path.is_dir():
             raise UserError(f"--{option} {path}: this is an input, or a folder; give another file")
-        if not real(path).parent.is_dir():
-            raise UserError(f"--{option} {path}: the folder {path.parent} does not exist; make it")
+        above = next(folder for folder in real(path).parents if os.path.lexists(folder))
+        if not (above.is_dir() and os.access(above, os.W_OK | os.X_OK)):
+            raise UserError(f"--{option} {path}: the folder {path.parent} cannot be made")
 
 
 def write(outcome: Outcome, files: Mapping[str, Path | None]) -> None:
@@ -150,6 +152,7 @@ def write(outcome: Outcome, files: Mapping[str, Path | None]) -> None:
     forms = {"junit": as_junit, "summary": as_summary, "json": as_json}
     for option, path in files.items():
         if path is not None:
+            folder(path.parent)
             with replacing(path) as file:
                 file.write(forms[option](outcome))
 
