@@ -41,9 +41,9 @@ def made(
         ({"prompts": {"a.b": "0"}}, {"prompts": {"a.b": "1"}}, "--prompts a.b: was 0, now 1"),
         ({"input": {"books": "0"}}, {"input": {"books": "1"}}, "books: was 0, now 1"),
         ({"kind of study": "a"}, {"kind of study": "b"}, "kind of study: was a, now b"),
-        ({"metrics": ["a", "b"]}, {"metrics": ["a"]}, "--metrics: removed: b"),
-        ({"metrics": ["a"]}, {"metrics": ["a", "b"]}, "--metrics: added: b"),
-        ({"metrics": ["a", "b"]}, {"metrics": ["b", "a"]}, "--metrics: in another order"),
+        ({"metrics": ["a", "b"]}, {"metrics": ["a"]}, "metrics=: removed: b"),
+        ({"metrics": ["a"]}, {"metrics": ["a", "b"]}, "metrics=: added: b"),
+        ({"metrics": ["a", "b"]}, {"metrics": ["b", "a"]}, "metrics=: in another order"),
         ({"domain": None, "k": 1}, {"domain": "x 1", "k": 1}, "domain=: was nothing, now x 1"),
     ],
 )

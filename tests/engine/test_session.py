@@ -249,7 +249,7 @@ def test_other_settings_are_refused_with_the_difference(tmp_path: Path):
     for other, shown in (
         (
             settings_of(FakeChat("80"), QR),
-            "--metrics: was ccrs.answer_correctness, now ccrs.question_relevance",
+            "metrics=: was ccrs.answer_correctness, now ccrs.question_relevance",
         ),
         (
             settings_of(FakeChat("80", name="b"), "ccrs.answer_correctness"),
@@ -258,7 +258,7 @@ def test_other_settings_are_refused_with_the_difference(tmp_path: Path):
         (settings_of(FakeChat("80"), "ccrs.answer_correctness", seed=3), "seed=: was 0, now 3"),
         (
             settings_of(FakeChat("80"), "ccrs.answer_correctness@weight=0.5"),
-            "--metrics: was ccrs.answer_correctness, now ccrs.answer_correctness@weight=0.5",
+            "metrics=: was ccrs.answer_correctness, now ccrs.answer_correctness@weight=0.5",
         ),
     ):
         with pytest.raises(SettingsChanged, match="other settings") as raised:

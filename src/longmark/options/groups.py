@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from longmark.judging import Judging
-from longmark.options import DECLARED, declared, line_name, named, option
+from longmark.options import DECLARED, Option, declared, line_name, named, option
 
 if TYPE_CHECKING:
     from longmark.models.protocols import Backend
@@ -365,11 +365,14 @@ CALLS = ("concurrency", "timeout", "max_reply_bytes", "max_calls", "max_tokens",
 for _group in (LabelOptions, OutputOptions, GateOptions, BoundsOption, TableOptions, ConfigOptions, WorkerOptions,
                SpendingOptions, InputOptions, ScoringOptions, ModelNames):  # fmt: skip
     DECLARED.update((name, form) for name, _default, form in declared(_group))
+# In Python metrics are the argument before the options.
+DECLARED["metrics"] = Option("metrics or families", "NAME,…")
+_SHARED = dict(DECLARED)  # `options.analyses` adds those of its verbs where it is imported
 
 
 def spoken(text: str) -> str:
     """An option as the command line has it, `--tie-band`, as the face has it: `tie_band=`. One that is not shared, and
     what follows, stay as they are."""
     line, space, suffix = text.partition(" ")
-    names = [name for name, form in DECLARED.items() if line_name(name, form) == line]
+    names = [name for name, form in _SHARED.items() if line_name(name, form) == line]
     return f"{named(names[-1])}{space}{suffix}" if names else text

@@ -559,7 +559,7 @@ def test_runs_that_do_not_belong_together_are_refused(tmp_path: Path, two: list[
         match=r"seeded has other settings than .*runs/1; .*:\n  seed=: was 0, now 5",
     ):
         merge([two[0], tmp_path / "seeded"], tmp_path / "run")
-    with pytest.raises(SettingsChanged, match=r"--metrics: removed: score.readability.grade_level"):
+    with pytest.raises(SettingsChanged, match=r"metrics=: removed: score.readability.grade_level"):
         merge([two[0], tmp_path / "fewer"], tmp_path / "run")
     manifest = orjson.loads((two[1] / "manifest.json").read_bytes())
     (two[1] / "manifest.json").write_bytes(orjson.dumps(manifest | {"cluster": "topic"}))
