@@ -172,9 +172,18 @@ def add(
     if not metavar:
         more = {"action": "store_true", **more}
     elif "=" in metavar or metavar.endswith(",…"):
-        more = {"action": "append", "default": [], "metavar": metavar, **more}
+        more = {
+            "action": "append",
+            "default": [],
+            "metavar": metavar,
+            **more,
+        }
     else:
-        more = {"type": _TYPES.get(metavar), "metavar": metavar, **more}
+        more = {
+            "type": _TYPES.get(metavar),
+            "metavar": metavar,
+            **more,
+        }
     action: argparse.Action = parser.add_argument(name, help=help, **more)
     vars(action).update(common=common, in_file=in_file)
     return action
@@ -236,7 +245,11 @@ def _merge(place: Any, form: Option, action: argparse.Action, says: str) -> None
         merged = place.add_argument(f"--{name}", action=MergedOption, help="")
         vars(merged).update(common=False, in_file=False)
     merged.add_part(part, action, says)
-    vars(action).update(form=form, said=says, help=argparse.SUPPRESS)
+    vars(action).update(
+        form=form,
+        said=says,
+        help=argparse.SUPPRESS,
+    )
 
 
 def _is_repeatable(form: Option, default: Any) -> bool:
@@ -276,7 +289,16 @@ def _group(
 def show_common(parser: argparse.ArgumentParser) -> None:
     """Has `--help` list the common options of a verb; `--help-all` lists all."""
     show_only(
-        parser, [action.dest for action in parser._actions if getattr(action, "common", False)]
+        parser,
+        [
+            action.dest
+            for action in parser._actions
+            if getattr(
+                action,
+                "common",
+                False,
+            )
+        ],
     )
 
 
@@ -306,7 +328,12 @@ KINDS |= {"yes or no": yes_or_no, "decimals": _decimals}
 
 
 def add_input(parser: argparse.ArgumentParser) -> None:
-    add_options(parser, InputOptions, ("limit", "mapping", "encoding", "skip_bad"), titled=True)
+    add_options(
+        parser,
+        InputOptions,
+        ("limit", "mapping", "encoding", "skip_bad"),
+        titled=True,
+    )
 
 
 def add_turns(parser: Any) -> None:
@@ -376,7 +403,13 @@ def add_labels(
 ) -> None:
     """The options of labels that correct scores (`corrections_of`). transport: with the check of it; sample: with
     how the labelled answers were chosen."""
-    labels = add_options(parser, LabelOptions, ("labels",), titled=True, required=required)
+    labels = add_options(
+        parser,
+        LabelOptions,
+        ("labels",),
+        titled=True,
+        required=required,
+    )
     without = {
         "labels",
         *([] if transport else ["transport"]),
@@ -406,7 +439,15 @@ def corrections_of(arguments: argparse.Namespace) -> dict[str, Any] | None:
         *sample,
     )
     if arguments.labels is None:
-        if misplaced := [name for name in names if getattr(arguments, name, None)]:
+        if misplaced := [
+            name
+            for name in names
+            if getattr(
+                arguments,
+                name,
+                None,
+            )
+        ]:
             raise UserError(f"--{misplaced[0].replace('_', '-')} needs labels: add --labels FILE")
         return None
     return {
@@ -517,12 +558,21 @@ def add_project(parser: argparse.ArgumentParser) -> None:
     if "--config" not in parser._option_string_actions:
         names = parser.add_argument_group("project")
         text = "the project file (default: longmark.yaml in the working folder)"
-        add_options(names, ConfigOptions, ("config", "trust"), help={"config": text})
+        add_options(
+            names,
+            ConfigOptions,
+            ("config", "trust"),
+            help={"config": text},
+        )
     for switch in [
         action for action in parser._actions if isinstance(action, argparse._StoreTrueAction)
     ]:
         name = f"--no-{switch.option_strings[0].removeprefix('--')}"
-        settings = {"dest": switch.dest, "action": "store_false", "default": argparse.SUPPRESS}
+        settings = {
+            "dest": switch.dest,
+            "action": "store_false",
+            "default": argparse.SUPPRESS,
+        }
         parser.add_argument(name, help=argparse.SUPPRESS, **settings)  # type: ignore[arg-type]
 
 

@@ -54,10 +54,10 @@ def menu_of(arguments: argparse.Namespace, seen: Look, priced: int) -> MetricMen
     if words > _SHORT_REFERENCE and _SHORT_ANSWERS in costs:
         why = f"is for references of a few words; these have {words} or more"
         unfit = {_SHORT_ANSWERS: why, **unfit}
-    others = [metric for metric in allowed if metric not in loading and metric.name not in unfit]
+    usable = [metric for metric in allowed if metric not in loading and metric.name not in unfit]
     return MetricMenu(
-        free=tuple(metric for metric in others if not metric.metric.models),
-        asking=tuple(metric for metric in others if metric.metric.models),
+        free=tuple(metric for metric in usable if not metric.metric.models),
+        asking=tuple(metric for metric in usable if metric.metric.models),
         loading=tuple(loading),
         costs=costs,
         unfit=unfit,
@@ -113,14 +113,22 @@ def _costs(
             if not metric.count:
                 continue
             try:
-                settings = make_settings([metric.name], Registry(cache, sends=False), options)
+                settings = make_settings(
+                    [metric.name],
+                    Registry(cache, sends=False),
+                    options,
+                )
                 if not metric.metric.models:
                     costs[metric.name] = MetricEstimate()
                     continue
                 estimated = partial(dry_run, arguments.examples, settings, None, cache, options)
                 costs[metric.name] = finish(estimated).total
             except UserError as error:
-                why_not[metric.name] = shorten(str(error), _REASON, placeholder=" …")
+                why_not[metric.name] = shorten(
+                    str(error),
+                    _REASON,
+                    placeholder=" …",
+                )
     return costs, why_not
 
 
@@ -128,7 +136,11 @@ def without_metrics(arguments: argparse.Namespace) -> UserError:
     """The error of a run that names no metrics: those that its file allows, cheapest first, and a command."""
     options = reading(arguments)
     del options["skip_bad"]
-    seen = look(arguments.examples, limit=options.pop("limit") or FIRST, **options)
+    seen = look(
+        arguments.examples,
+        limit=options.pop("limit") or FIRST,
+        **options,
+    )
     menu = menu_of(arguments, seen, _PRICED)
     lines = ["no metrics are named: add --metrics NAME,…"]
     if menu.free:

@@ -36,7 +36,11 @@ def prepare(leaf: argparse.ArgumentParser, words: Sequence[str]) -> None:
     stands_for = {action.dest: NAMED.get(str(action.metavar)) for action in arguments}
     runs_named = [word for word in like_names if word in project.runs and any(stands_for.values())]
     for word in like_names:
-        _check_name(word, project, is_named=word in runs_named or not any(stands_for.values()))
+        _check_name(
+            word,
+            project,
+            is_named=word in runs_named or not any(stands_for.values()),
+        )
     if not (runs_named or "config" in options_given or len(read) < len(arguments)):
         return
     place: Place = tuple(verb.split())
@@ -71,7 +75,11 @@ def prepare(leaf: argparse.ArgumentParser, words: Sequence[str]) -> None:
             reaches += [
                 reach
                 for name in runs_named
-                for reach in project.reaches_of(("runs", name), "run", {key: values[name]})
+                for reach in project.reaches_of(
+                    ("runs", name),
+                    "run",
+                    {key: values[name]},
+                )
             ]
     for reach in reaches:
         trust.require(path, reach)

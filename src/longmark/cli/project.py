@@ -181,7 +181,11 @@ def load(path: Path) -> Project:
             sections[verb] = _settled(leaf, options, path.parent)
     for name, options in runs.items():
         settled = {"out": path.parent / "runs" / name} | sections.get("run", {})
-        runs[name] = settled | _settled(_leaves()["run"], options, path.parent)
+        runs[name] = settled | _settled(
+            _leaves()["run"],
+            options,
+            path.parent,
+        )
     outs = {path.parent / name: options["out"] for name, options in runs.items()}
     for options in (*runs.values(), sections.get("run", {})):
         options |= {
@@ -291,9 +295,20 @@ def _model() -> type[BaseModel]:
             name: (kind, Field({}, description=f"longmark {verb} {name}"))
             for name, kind in actions.items()
         }
-        kinds[verb] = _kind(verb, list(shared.values()), parts)
+        kinds[verb] = _kind(
+            verb,
+            list(shared.values()),
+            parts,
+        )
     name = Annotated[
-        str, PlainValidator(_run_name), WithJsonSchema({"type": "string", "pattern": _NAME})
+        str,
+        PlainValidator(_run_name),
+        WithJsonSchema(
+            {
+                "type": "string",
+                "pattern": _NAME,
+            }
+        ),
     ]
     of_run = kinds["run"]
     runs: Any = dict[name, of_run]  # type: ignore[valid-type]
@@ -316,8 +331,22 @@ def _kind(
             Any, PlainValidator(partial(_read, action)), WithJsonSchema(_shown(action))
         ]
         # a part of another option is in no list of the command line (`cli.merging`)
-        text = (getattr(action, "said", action.help) or "").replace("%%", "%")
-        fields[f"{action.dest}_"] = (kind, Field(None, alias=action.dest, description=text))
+        text = (
+            getattr(
+                action,
+                "said",
+                action.help,
+            )
+            or ""
+        ).replace("%%", "%")
+        fields[f"{action.dest}_"] = (
+            kind,
+            Field(
+                None,
+                alias=action.dest,
+                description=text,
+            ),
+        )
     return create_model(f"options of {verb}", __config__=ConfigDict(extra="forbid"), **fields)
 
 
@@ -384,7 +413,16 @@ def _shown(action: Option) -> dict[str, Any]:
     if not is_list(action):
         return form
     table = [{"type": "object"}] if "=" in str(action.metavar) else []
-    return {"anyOf": [form, {"type": "array", "items": form}, *table]}
+    return {
+        "anyOf": [
+            form,
+            {
+                "type": "array",
+                "items": form,
+            },
+            *table,
+        ]
+    }
 
 
 def _settled(

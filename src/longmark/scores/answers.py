@@ -111,7 +111,14 @@ def read_answers(
     """
     notices: list[str] = []
     listed = _listed(scored)
-    sources = [_read(source, notices, named if len(listed) == 1 else None) for source in listed]
+    sources = [
+        _read(
+            source,
+            notices,
+            named if len(listed) == 1 else None,
+        )
+        for source in listed
+    ]
     names = _names([source.path for source in sources])
     if empty := next((source for source in sources if not source.questions), None):
         raise no_rows([empty.path or Path("the list")])
@@ -119,7 +126,12 @@ def read_answers(
     for source in sources:
         source.texts.clear()
     return replace(
-        _selected(_joined(sources, names, groups), wanted, lower), notices=tuple(notices)
+        _selected(
+            _joined(sources, names, groups),
+            wanted,
+            lower,
+        ),
+        notices=tuple(notices),
     )
 
 
@@ -272,7 +284,12 @@ def _joined(
     held: dict[
         tuple[int, str], str
     ] = {}  # (group, id) -> system, if the sources name systems differently
-    for source, name, group in zip(sources, names, groups, strict=True):
+    for source, name, group in zip(
+        sources,
+        names,
+        groups,
+        strict=True,
+    ):
         same_answers = [
             candidate
             for candidate, other_group in zip(sources, groups, strict=True)
@@ -363,7 +380,11 @@ def _scored_otherwise(first: _Source, second: _Source, metric: str) -> bool:
     mine, theirs = (
         {
             answer.example_id: score
-            for answer, score in zip(source.answers.values(), source.scores[metric], strict=True)
+            for answer, score in zip(
+                source.answers.values(),
+                source.scores[metric],
+                strict=True,
+            )
             if score == score
         }
         for source in (first, second)

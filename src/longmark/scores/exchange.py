@@ -51,7 +51,11 @@ def write_scores(run: Path, target: str, file: Path) -> tuple[int, int]:
     count = left_out = 0
     with replacing(file) as out:
         for row in some_rows_of(source):
-            entry = TARGETS[target](row, source, fields_of.get(row.example_id, {}))
+            entry = TARGETS[target](
+                row,
+                source,
+                fields_of.get(row.example_id, {}),
+            )
             count = count + (entry is not None)
             left_out = left_out + (entry is None)
             if entry is not None:
@@ -180,7 +184,10 @@ def _langfuse(row: Row, source: Path, meta: Mapping[str, Any]) -> dict[str, Any]
         "name": row.metric,
         "value": row.score,
         "dataType": "NUMERIC",
-        "metadata": {"system": system_of(row, source), "signature": row.signature.line(row.metric)},
+        "metadata": {
+            "system": system_of(row, source),
+            "signature": row.signature.line(row.metric),
+        },
     }
     entry["metadata"] |= (
         {"turn": row.example_id.rpartition("#")[2]}
@@ -203,20 +210,39 @@ def _otel(row: Row, source: Path, meta: Mapping[str, Any]) -> dict[str, Any]:
         else {}
     )
     attributes |= {"gen_ai.conversation.id": session} if (session := _session(meta)) else {}
-    attributes |= {"longmark.example_id": row.example_id, "longmark.system": system_of(row, source)}
+    attributes |= {
+        "longmark.example_id": row.example_id,
+        "longmark.system": system_of(row, source),
+    }
     moment = str((source / "rows.jsonl" if source.is_dir() else source).stat().st_mtime_ns)
     record: dict[str, Any] = {
         "timeUnixNano": moment,
         "observedTimeUnixNano": moment,
         "eventName": "gen_ai.evaluation.result",
-        "attributes": [{"key": key, "value": _value(value)} for key, value in attributes.items()],
+        "attributes": [
+            {
+                "key": key,
+                "value": _value(value),
+            }
+            for key, value in attributes.items()
+        ],
     }
     if _TRACE.fullmatch(trace := meta.get("trace", row.example_id)):
         span = str(meta.get("span_id", ""))
         record |= {"traceId": trace} | ({"spanId": span} if _SPAN.fullmatch(span) else {})
-    scope = {"scope": {"name": "longmark", "version": __version__}, "logRecords": [record]}
+    scope = {
+        "scope": {"name": "longmark", "version": __version__},
+        "logRecords": [record],
+    }
     service = {"key": "service.name", "value": {"stringValue": "longmark"}}
-    return {"resourceLogs": [{"resource": {"attributes": [service]}, "scopeLogs": [scope]}]}
+    return {
+        "resourceLogs": [
+            {
+                "resource": {"attributes": [service]},
+                "scopeLogs": [scope],
+            }
+        ]
+    }
 
 
 TARGETS: dict[str, Callable[[Row, Path, Mapping[str, Any]], dict[str, Any] | None]] = {

@@ -143,7 +143,10 @@ KEY_POINTS = LabelForm(
     },
     needed=(_POINT := ("example_id", "label", "system", "value", "rater")),
     filled=_POINT,
-    known={"system": ("a", "b"), "value": ("totally", "partially", "wrong", "absent")},
+    known={
+        "system": ("a", "b"),
+        "value": ("totally", "partially", "wrong", "absent"),
+    },
 )
 """Whether an answer of a pair has a key point of the reference (CALF, appendix B.1): totally correct, partially
 correct, totally wrong, or not in the answer."""
@@ -397,7 +400,13 @@ class Labels(Observations):
             try:
                 results.append(read(observation))
             except (Problem, ValueError) as error:
-                wrong.add(at(self.name, observation.line, str(error)))
+                wrong.add(
+                    at(
+                        self.name,
+                        observation.line,
+                        str(error),
+                    )
+                )
         wrong.check()
         return results
 
@@ -590,7 +599,11 @@ class _LabelColumns:
             if column in self._column:
                 digest = self._name(record, column, None) or None
                 fields[column] = read_digest(self.column(column), digest)
-        raw = self._cell(record, "choice" if "choice" in self.form.columns else "value", rater)
+        raw = self._cell(
+            record,
+            "choice" if "choice" in self.form.columns else "value",
+            rater,
+        )
         if self._is_left_out(record, raw):
             return None
         if (word := self._word_for_none(record, raw)) is not None:

@@ -120,7 +120,11 @@ class Scores:
             )
             rows = scored + silent
             has_rows |= rows > 0
-            shares[:, place] = np.where(rows > 0, silent / np.maximum(rows, 1), 1.0)
+            shares[:, place] = np.where(
+                rows > 0,
+                silent / np.maximum(rows, 1),
+                1.0,
+            )
         shares[~has_rows] = np.nan
         return shares
 
@@ -272,7 +276,14 @@ class _Column:
         means[places] = values  # a single score as it is, without the rounding of a sum
         several = times > 1
         if several.any():
-            means[several] = (np.bincount(places, values, count) / np.maximum(times, 1))[several]
+            means[several] = (
+                np.bincount(
+                    places,
+                    values,
+                    count,
+                )
+                / np.maximum(times, 1)
+            )[several]
         return means
 
     def repeated(self) -> int:
@@ -442,7 +453,15 @@ def _missing_rows(index: Observations, manifests: Sequence[Manifest]) -> tuple[M
         if run not in having:
             missing.append(Missing(run, originals, originals, 0, empty=True))
         elif rows := sum(originals - count for count in metrics):
-            missing.append(Missing(run, originals, originals - seen, rows, empty=False))
+            missing.append(
+                Missing(
+                    run,
+                    originals,
+                    originals - seen,
+                    rows,
+                    empty=False,
+                )
+            )
     return tuple(missing)
 
 
