@@ -34,6 +34,27 @@ def cited(answer: str, **options: object) -> list[tuple[str, tuple[str, ...]]]:
         ("［2］", ["2"]),
         ("[١]", ["1"]),
         ("[1][2]", ["1", "2"]),
+        ("[1]-[3]", ["1", "2", "3"]),
+        ("[1]–[3]", ["1", "2", "3"]),
+        ("[1 and 2]", ["1", "2"]),
+        ("[1, 2, and 4]", ["1", "2", "4"]),
+        ("[1 & 2]", ["1", "2"]),
+        ("[1，2]", ["1", "2"]),
+        ("［1、2；5～7］", ["1", "2", "5", "6", "7"]),
+        ("〔6〕", ["6"]),
+        ("[٢، ٣]", ["2", "3"]),
+        ("[۱]", ["1"]),
+        (r"\[1\]", ["1"]),
+        (r"\[1, 2\]", ["1", "2"]),
+        ("[1, p. 5]", ["1"]),
+        ("[1, pp. 5-7, 3]", ["1", "3"]),
+        ("[cite: 1, 2]", ["1", "2"]),
+        ("[Sources 1 and 2]", ["1", "2"]),
+        ("[Chunk 4]", ["4"]),
+        ("(Source 1)", ["1"]),
+        ("(Docs 1, 2)", ["1", "2"]),
+        ("[source: doc_a]", ["doc_a"]),
+        ("<sup>[1, 2]</sup>", ["1", "2"]),
         ("[Nature](https://nature.com/a_(b))", ["https://nature.com/a_(b)"]),
         ("[a](https://a.org 'A title')", ["https://a.org"]),
         ("<https://a.org/x>", ["https://a.org/x"]),
@@ -55,7 +76,11 @@ def test_each_form_of_a_marker_names_its_sources(marker: str, names: list[str]) 
         "```\na[1]\n```",
         "~~~\na [1]\n",
         "in [1998] it fell",
-        r"the sum \[1\] holds",
+        r"the sum \[a[1] = 1\] holds, and \(b[2]\), $c[3]$ and $$\nd[4]\n$$",
+        "x[1] and m[2][3] and row_sums[4] are places",
+        "set list[10] = 5, then list[2] += 1",
+        "in the interval [0, 1], and on a scale from [1, 5]",
+        "the area of r², of 3.² and of m<sup>2</sup>",
         "![a picture](https://a.org/p.png)",
         "(1) is no marker",
         "[sic] and [x]",
@@ -89,6 +114,39 @@ def test_a_marker_before_or_behind_the_full_stop_belongs_to_the_sentence_before(
     answer: str,
 ) -> None:
     assert cited(answer) == [("It rains.", ("1",)), ("It snows.", ())]
+
+
+def test_prices_and_glued_markers_are_no_formulas_and_arrays() -> None:
+    assert cited('It cost $5 million [1] and US$ 6[2]. Plan B[3] follows. Is it "A"[4]? Yes.') == [
+        ("It cost $5 million and US$ 6.", ("1", "2")),
+        ("Plan B follows.", ("3",)),
+        ('Is it "A"?', ("4",)),
+        ("Yes.", ()),
+    ]
+
+
+def test_numbers_raised_behind_the_full_stop_are_markers() -> None:
+    assert cited("It rains.¹ It snows,²˒³ and hails.<sup>4, 5</sup> It is 5 m².") == [
+        ("It rains.", ("1",)),
+        ("It snows, and hails.", ("2", "3", "4", "5")),
+        ("It is 5 m².", ()),
+    ]
+
+
+def test_a_marker_behind_a_full_stop_without_a_space_belongs_to_the_sentence_before() -> None:
+    assert cited("冰浮在水上。[1]盐融化［2，3］。[4]") == [
+        ("冰浮在水上。", ("1",)),
+        ("盐融化。", ("2", "3", "4")),
+    ]
+    assert cited("It rains.[1]It snows.[2]") == [("It rains.", ("1",)), ("It snows.", ("2",))]
+
+
+def test_words_that_only_join_or_announce_markers_are_no_words_of_the_answer() -> None:
+    assert cited("It rains [1] and [2]. (See [3], and [4].) It snows (e.g., [5]).") == [
+        ("It rains.", ("1", "2", "3", "4")),
+        ("It snows.", ("5",)),
+    ]
+    assert without_markers("It rains [1] and [2]. It snows.") == "It rains. It snows."
 
 
 def test_several_markers_are_each_named_once() -> None:
@@ -162,7 +220,7 @@ def test_what_needs_a_source_states_something() -> None:
 
 def test_a_text_without_its_markers_keeps_its_words() -> None:
     assert without_markers("It rains [1], [2] in Rome [the city](https://r.it). `a[1]`") == (
-        "It rains, in Rome the city. `a[1]`"
+        "It rains in Rome the city. `a[1]`"
     )
     assert without_markers("No marker ( ) here.") == "No marker ( ) here."
     assert without_markers("It rains ([1]; [2]).") == "It rains."

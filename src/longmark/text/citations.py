@@ -23,14 +23,35 @@ MOST_DIGITS = (
     3  # of a number that names a source; [1998] is a year, unless there are as many sources
 )
 _LONGEST_RANGE = 100  # of [1-100]; of a longer one its ends count
-_LABEL_WORDS = r"(?:doc(?:ument)?|source|ref(?:erence)?|passage|context|citation|web)"
-
-_NUMBER = rf"(?:{_LABEL_WORDS}[.:#_]?\s?)?\d+"
-_JOINTS = r"\s*[,;–-]\s*"
-_NUMBERS = re.compile(
-    rf"\[\[?\^?{_NUMBER}(?:{_JOINTS}{_NUMBER})*\]?\]|［\d+(?:{_JOINTS}\d+)*］", re.IGNORECASE
+_LABEL_WORDS = (
+    r"(?:doc(?:ument)?s?|sources?|ref(?:erence)?s?|passages?|contexts?|citations?|cite|web|chunks?|excerpts?"
+    r"|snippets?|results?|evidence)"
 )
-"""[1], [2, 3], [1-3], [^1], [[1]], [Doc 1], [Doc 1, Doc 2], [citation:1]; beside those of `sentences.CITATION`."""
+
+_DASH = r"[–—~～-]"
+_AND = r"(?:[,;，；、،؛]|(?:[,，،]\s?)?\b(?:and|und|et|or)\b|&)"
+_JOINTS = rf"\s*(?:{_AND}|{_DASH})\s*"
+_PAGES = r",\s?(?:pp?|S|sec|ch|fig)\.\s?\d+(?:[–-]\d+)?"  # of [1, p. 5]
+_NUMBER = rf"(?:{_LABEL_WORDS}[.:#_]?\s?)?\d+(?:{_PAGES})?"
+_NUMBERS = re.compile(
+    rf"\[\d+\]{_DASH}\[\d+\]"
+    rf"|\[\[?\^?{_NUMBER}(?:{_JOINTS}{_NUMBER})*\]?\]"
+    rf"|［\d+(?:{_JOINTS}\d+)*］|〔\d+(?:{_JOINTS}\d+)*〕"
+    rf"|\\\[\d+(?:{_JOINTS}\d+)*\\\]"
+    rf"|\((?:documents?|docs?|sources?|passages?)[.:#]?\s?\d+(?:{_JOINTS}{_NUMBER})*\)"
+    rf"|<sup>\s*\[\d+(?:{_JOINTS}\d+)*\]\s*</sup>",
+    re.IGNORECASE,
+)
+"""[1], [2, 3], [1-3], [1]-[3], [1 and 2], [^1], [[1]], [Doc 1], [Doc 1, Doc 2], [citation:1], [1, p. 5], (Source 1),
+Markdown's \\[1\\]; beside those of `sentences.CITATION`."""
+_SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+_RAISED = re.compile(
+    rf"(?<=[^\W\d_][.,;:!?])(?:[{_SUPERSCRIPTS}]{{1,3}}(?:[,˒][{_SUPERSCRIPTS}]{{1,3}})*"
+    rf"|<sup>\s*\d+(?:{_JOINTS}\d+)*\s*</sup>)"
+)
+"""A raised number behind a word and its punctuation; one behind a letter or a digit is a power."""
+_PLAIN_DIGITS = str.maketrans(_SUPERSCRIPTS, "0123456789")
+_LABEL = re.compile(rf"{_LABEL_WORDS}\s?[:#]\s*", re.IGNORECASE)
 _FOOTNOTE = re.compile(r"\[\^([^\]\s]{1,40})\](?!:)")
 _LENTICULAR = re.compile(r"【(\d+(?::\d+)?)(?:†[^【】\n]{0,200})?】")  # OpenAI's 【1†source】
 _LINK = re.compile(
@@ -46,12 +67,25 @@ _ID = re.compile(r"\[([^\[\]\n]{1,200})\](?![(\[:])")
 _PARENTHESES = re.compile(
     rf"(?<=[^\n])\(\d{{1,{MOST_DIGITS}}}(?:{_JOINTS}\d{{1,{MOST_DIGITS}}})*\)"
 )
-_RANGE = re.compile(r"(\d+)\s*[–-]\s*(\d+)|(\d+)")
+_RANGE = re.compile(rf"(\d+)\]?\s*{_DASH}\s*\[?(\d+)|(\d+)")
 _SITE = re.compile(r"(?:[\w-]+\.)+[a-z]{2,}(?:/\S*)?|\W*\d*\W*|source|link|here", re.IGNORECASE)
 """A link's text that only names its target: nature.com, 1, source."""
 
 _FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})")
 _CODE = re.compile(r"(`+)(?!`)[^\n]+?(?<!`)\1(?!`)")
+_FORMULA = re.compile(
+    r"\$\$.{1,2000}?\$\$"
+    r"|(?<![\\$\w])\$(?=\S)(?!\d[^$=^_\\+*/<>{}]*\$)[^$\n]{1,300}?(?<=\S)\$(?![\d$])"
+    r"|\\\(.{1,2000}?\\\)"
+    r"|\\\[(?![\d\s,;–-]+\\\]).{1,2000}?\\\]",
+    re.DOTALL,
+)
+"""LaTeX: $…$ (by Pandoc's rule; prices are none), $$…$$, \\(…\\), \\[…\\]. \\[1\\] is a marker: some exporters of
+Markdown write so, and a formula is never a number alone."""
+_ARRAY = re.compile(r"(?:(?<![\w'’-])[b-zα-ω]|(?<!\w)\w*_\w+)(?:\[\d+\])*$")
+_ASSIGNED = re.compile(r"\s?(?:[-+*/]?=|==)(?!\w*>)")
+_INTERVAL = re.compile(r"(?:\bintervals?|\branges?|\bscale|∈)\s*(?:of\s|from\s)?$", re.IGNORECASE)
+_SIGHT = 24  # characters before a bracket that tell an array or an interval from a marker
 _DEFINITION = re.compile(r"\s{0,3}\[\^?([^\]\s]{1,40})\]:\s*(.*)")
 _HEADING = re.compile(r"\s{0,3}#{1,6}\s|\s*\*\*[^*\n]{1,100}\*\*:?\s*$")
 _LIST_HEADING = re.compile(
@@ -66,7 +100,14 @@ _TABLE_RULE = re.compile(r"\s*\|?(?:\s*:?-{2,}:?\s*\|)+(?:\s*:?-{2,}:?\s*)?\|?\s
 _PLACEHOLDER = re.compile(
     r"\s*【(\d+)†】"
 )  # a form that `sentences` keeps with the sentence before it
-_BETWEEN = re.compile(r"(?<=†】)\s*[,;](?=\s*【\d+†】)")  # of [1], [2]
+_BETWEEN = re.compile(rf"(?<=†】)\s*{_AND}(?=\s*【\d+†】)")  # of [1], [2]
+_ONLY_AND = re.compile(rf"\s*{_AND}\s*")
+_SEE = re.compile(
+    r"[(（]\s*(?:see(?: also)?|cf\.?|e\.g\.?|vgl\.?|siehe|source:?)[,:]?((?:\s*【\d+†】)+)\.?\s*[)）]",
+    re.IGNORECASE,
+)
+"""(see [1])."""
+_END_AND_WORD = re.compile(r"([。！？｡।॥؟۔.!?](?:【\d+†】)+)(?=\w)")  # of 。[1]盐
 _EMPTY_BRACKETS = re.compile(r"\s*(?:\([\s,;]*\)|\[[\s,;]*\])")
 _SPACE_BEFORE = re.compile(r"\s+(?=[.,;:!?。，；：！？])|(?:\s*,)+(?=[,.])")
 
@@ -114,10 +155,11 @@ class CitedText:
 
 
 def markers(text: str, ids: Collection[str] = (), parentheses: bool = False) -> list[Marker]:
-    """The markers of a text in their order, none in code. ids: of sources, which `[doc_a]` may name; parentheses:
-    whether `(1)` is a marker."""
+    """The markers of a text in their order, none in code and formulas. ids: of sources, which `[doc_a]` may name;
+    parentheses: whether `(1)` is a marker."""
     taken = [*_fenced(text), *(match.span() for match in _CODE.finditer(text))]
     taken += [match.span() for match in _LINK.finditer(text) if match[1]]  # of a picture
+    taken += [match.span() for match in _FORMULA.finditer(text)]
     code = _Spans(taken)
     marked: list[Marker] = []
     spans = _Spans([])
@@ -129,16 +171,6 @@ def markers(text: str, ids: Collection[str] = (), parentheses: bool = False) -> 
         span = (marker.start, marker.end)
         if code.overlaps(span) or spans.overlaps(span):
             continue
-        if (
-            text[
-                max(
-                    0,
-                    marker.start - 1,
-                ) : marker.start
-            ]
-            == "\\"
-        ):  # \[1\] is mathematics
-            continue
         spans.add(span)
         marked.append(marker)
     return sorted(marked, key=lambda marker: marker.start)
@@ -148,12 +180,16 @@ def without_markers(text: str, ids: Collection[str] = (), parentheses: bool = Fa
     """A text without its markers; the words of links stay."""
     parts = []
     position = 0
+    words_before = "text"
     for marker in markers(
         text,
         ids,
         parentheses,
     ):
-        parts.append(text[position : marker.start])
+        between = text[position : marker.start]
+        joins = not words_before and not marker.words and _ONLY_AND.fullmatch(between)
+        parts.append("" if joins else between)
+        words_before = marker.words
         parts.append(marker.words)
         if not marker.words:
             parts[-2] = parts[-2].rstrip(" \t")
@@ -197,10 +233,9 @@ def cited_text(answer: str, ids: Collection[str] = (), parentheses: bool = False
     parts.append(body[position:])
     cited: list[CitedSentence] = []
     waiting: list[Marker] = []
-    text_with_places = _BETWEEN.sub(
-        "",
-        _without_headings("".join(parts)),
-    )
+    text_with_places = _BETWEEN.sub("", _without_headings("".join(parts)))
+    text_with_places = _SEE.sub(r"\1", text_with_places)
+    text_with_places = _END_AND_WORD.sub(r"\1 ", text_with_places)
     for sentence in sentences(text_with_places):
         sentence_markers = [all_markers[int(number)] for number in _PLACEHOLDER.findall(sentence)]
         text = _tidy(_PLACEHOLDER.sub("", sentence))
@@ -267,17 +302,19 @@ def _candidates(text: str, ids: frozenset[str], parentheses: bool) -> Iterator[M
             (_number(lenticular[1]),),
         )
     for bracket in _ID.finditer(text) if ids else ():
-        parts = [bracket[1].strip()] if bracket[1].strip() in ids else _parts(bracket[1])
+        listed = _LABEL.sub("", bracket[1]).strip()
+        whole = bracket[1].strip() if bracket[1].strip() in ids else listed
+        parts = [whole] if whole in ids else _parts(listed)
         if all(part in ids for part in parts):
             yield Marker(
                 bracket[0],
                 *bracket.span(),
                 tuple(dict.fromkeys(parts)),
             )
-    for form in (_NUMBERS, CITATION, *([_PARENTHESES] if parentheses else [])):
+    for form in (_NUMBERS, CITATION, _RAISED, *([_PARENTHESES] if parentheses else [])):
         for match in form.finditer(text):
             names = _numbers(match[0])
-            if all(len(name) <= MOST_DIGITS for name in names):
+            if all(len(name) <= MOST_DIGITS for name in names) and not _is_indexed(text, match):
                 yield Marker(
                     match[0],
                     *match.span(),
@@ -300,6 +337,15 @@ def _candidates(text: str, ids: frozenset[str], parentheses: bool) -> Iterator[M
         )
 
 
+def _is_indexed(text: str, bracket: re.Match[str]) -> bool:
+    """Whether a bracket is an index of an array, x[1], or an interval: the range [0, 1]."""
+    before = text[max(0, bracket.start() - _SIGHT) : bracket.start()]
+    if _INTERVAL.search(before):
+        return "," in bracket[0]
+    is_glued = bool(before) and not before[-1].isspace()
+    return is_glued and bool(_ARRAY.search(before) or _ASSIGNED.match(text, bracket.end()))
+
+
 def _parts(listed: str) -> list[str]:
     return [part.strip() for part in re.split(r"[,;]", listed) if part.strip()] or [""]
 
@@ -311,7 +357,8 @@ def _number(digits: str) -> str:
 def _numbers(marker: str) -> tuple[str, ...]:
     """The numbers in a marker, ranges written out, each once; digits of any script as 0 to 9."""
     numbers: dict[str, None] = {}
-    for match in _RANGE.finditer(marker):
+    plain = re.sub(_PAGES, "", marker, flags=re.IGNORECASE).translate(_PLAIN_DIGITS)
+    for match in _RANGE.finditer(plain):
         first, last, single = match.groups()
         if single:
             numbers[_number(single)] = None
