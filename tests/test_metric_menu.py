@@ -85,3 +85,16 @@ def test_a_file_of_which_nothing_can_be_scored_says_so(
     Path("q.jsonl").write_text('{"question": "What?"}\n', "utf-8")
     assert in_process(["run", "q.jsonl"]) == 2
     assert "longmark look q.jsonl" in capsys.readouterr().err
+
+
+def test_every_wrong_name_is_told_at_once(answers: Path, capsys: pytest.CaptureFixture[str]):
+    words = ["run", answers.name, *MAP, "--out", "r"]
+    names = "rouge_l,classic.bleu@x=1,classic.chrf,readability"
+    assert in_process([*words, "--metrics", names]) == 2
+    err = capsys.readouterr().err
+    assert "unknown metric: rouge_l. Did you mean classic.rouge_l" in err
+    assert "unknown parameter of classic.bleu: x" in err
+    assert "unknown metric: readability. Did you mean score.readability" in err
+    assert "chrf" not in err
+    assert in_process([*words, "--metrics", "rouge_l"]) == 2
+    assert len(capsys.readouterr().err.splitlines()) == 1

@@ -352,12 +352,35 @@ def choose(
 ) -> list[Selected]:
     """The metrics that names (several may be in one, separated by commas) and declarations select, with the scores that
     they have in a domain. as_published: see `metrics.select`. UserError where there are none."""
-    selected = metrics.select(_each(names), domain, as_published=as_published)
+    entries = _each(names)
+    try:
+        selected = metrics.select(entries, domain, as_published=as_published)
+    except UserError as error:
+        raise _with_all_mistakes(error, entries, domain, as_published=as_published) from None
     if not selected:
         raise UserError(
             f"no metric was named: give {named('metrics', 'NAMES')}; longmark metrics lists them"
         )
     return selected
+
+
+def _with_all_mistakes(
+    error: UserError,
+    entries: Sequence[str | Metric],
+    domain: Domain | None,
+    *,
+    as_published: bool,
+) -> UserError:
+    """The error of the first entry that selects nothing, with a line for every other one that is wrong by itself."""
+    messages = []
+    for entry in entries:
+        try:
+            metrics.select([entry], domain, as_published=as_published)
+        except UserError as mistake:
+            messages.append(str(mistake))
+    if len(messages) > 1:
+        error.args = ("\n".join(dict.fromkeys(messages)),)
+    return error
 
 
 def _each(names: Sequence[str | Metric]) -> list[str | Metric]:
