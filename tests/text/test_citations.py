@@ -36,6 +36,11 @@ def cited(answer: str, **options: object) -> list[tuple[str, tuple[str, ...]]]:
         ("[1][2]", ["1", "2"]),
         ("[1]-[3]", ["1", "2", "3"]),
         ("[1]–[3]", ["1", "2", "3"]),
+        ("[^1^]", ["1"]),
+        ("[1](#source-7)", ["1"]),
+        ("[[2]](#cite_note-2)", ["2"]),
+        ('<a href="https://a.org/x">[1]</a>', ["https://a.org/x"]),
+        ("[@doc_a; @doc-b]", ["doc_a", "doc-b"]),
         ("[1 and 2]", ["1", "2"]),
         ("[1, 2, and 4]", ["1", "2", "4"]),
         ("[1 & 2]", ["1", "2"]),
@@ -147,6 +152,11 @@ def test_words_that_only_join_or_announce_markers_are_no_words_of_the_answer() -
         ("It snows.", ("5",)),
     ]
     assert without_markers("It rains [1] and [2]. It snows.") == "It rains. It snows."
+
+
+def test_a_column_of_sources_leaves_the_words_of_the_others() -> None:
+    answer = "| fact | source |\n|---|---|\n| It rains | [1] |\n| [2] | It snows |"
+    assert cited(answer) == [("It rains", ("1",)), ("It snows", ("2",))]
 
 
 def test_several_markers_are_each_named_once() -> None:

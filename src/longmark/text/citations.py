@@ -35,7 +35,7 @@ _PAGES = r",\s?(?:pp?|S|sec|ch|fig)\.\s?\d+(?:[–-]\d+)?"  # of [1, p. 5]
 _NUMBER = rf"(?:{_LABEL_WORDS}[.:#_]?\s?)?\d+(?:{_PAGES})?"
 _NUMBERS = re.compile(
     rf"\[\d+\]{_DASH}\[\d+\]"
-    rf"|\[\[?\^?{_NUMBER}(?:{_JOINTS}{_NUMBER})*\]?\]"
+    rf"|\[\[?\^?{_NUMBER}(?:{_JOINTS}{_NUMBER})*\^?\]?\](?:\(#[^\s()]{{0,200}}\))?"
     rf"|［\d+(?:{_JOINTS}\d+)*］|〔\d+(?:{_JOINTS}\d+)*〕"
     rf"|\\\[\d+(?:{_JOINTS}\d+)*\\\]"
     rf"|\((?:documents?|docs?|sources?|passages?)[.:#]?\s?\d+(?:{_JOINTS}{_NUMBER})*\)"
@@ -50,6 +50,7 @@ _RAISED = re.compile(
     rf"|<sup>\s*\d+(?:{_JOINTS}\d+)*\s*</sup>)"
 )
 """A raised number behind a word and its punctuation; one behind a letter or a digit is a power."""
+_BESIDE_NUMBERS = re.compile(rf"{_PAGES}|\(#.*\)", re.IGNORECASE)  # [1, p. 5], [1](#source-1)
 _PLAIN_DIGITS = str.maketrans(_SUPERSCRIPTS, "0123456789")
 _LABEL = re.compile(rf"{_LABEL_WORDS}\s?[:#]\s*", re.IGNORECASE)
 _FOOTNOTE = re.compile(r"\[\^([^\]\s]{1,40})\](?!:)")
@@ -57,6 +58,10 @@ _LENTICULAR = re.compile(r"【(\d+(?::\d+)?)(?:†[^【】\n]{0,200})?】")  # O
 _LINK = re.compile(
     r"(!?)\[([^\[\]\n]*)\]\(\s*<?((?:https?|ftp)://[^\s()<>]+(?:\([^\s()<>]*\)[^\s()<>]*)*)>?"
     r"(?:\s+[\"'][^\n]*?[\"'])?\s*\)",
+    re.IGNORECASE,
+)
+_ANCHOR = re.compile(
+    r"<a\s[^<>]{0,500}?href\s*=\s*[\"']((?:https?|ftp)://[^\"'<>\s]{1,2000})[\"'][^<>]{0,500}>([^\n]{0,500}?)</a>",
     re.IGNORECASE,
 )
 ADDRESS = re.compile(
@@ -280,7 +285,7 @@ def _tidy(text: str) -> str:
     return _SPACE_BEFORE.sub(
         "",
         _EMPTY_BRACKETS.sub("", text),
-    ).strip()
+    ).strip(" \t\n,")
 
 
 # Forms -------------------------------------------------------------------------------------------------------------
@@ -295,6 +300,9 @@ def _candidates(text: str, ids: frozenset[str], parentheses: bool) -> Iterator[M
         yield Marker(
             link[0], *link.span(), (address,), "" if _SITE.fullmatch(words.strip()) else words
         )
+    for anchor in _ANCHOR.finditer(text):
+        words = "" if _SITE.fullmatch(anchor[2].strip()) else anchor[2]
+        yield Marker(anchor[0], *anchor.span(), (anchor[1],), words)
     for lenticular in _LENTICULAR.finditer(text):
         yield Marker(
             lenticular[0],
@@ -347,7 +355,8 @@ def _is_indexed(text: str, bracket: re.Match[str]) -> bool:
 
 
 def _parts(listed: str) -> list[str]:
-    return [part.strip() for part in re.split(r"[,;]", listed) if part.strip()] or [""]
+    parts = (part.strip().removeprefix("@") for part in re.split(r"[,;]", listed))
+    return list(filter(None, parts)) or [""]
 
 
 def _number(digits: str) -> str:
@@ -357,7 +366,7 @@ def _number(digits: str) -> str:
 def _numbers(marker: str) -> tuple[str, ...]:
     """The numbers in a marker, ranges written out, each once; digits of any script as 0 to 9."""
     numbers: dict[str, None] = {}
-    plain = re.sub(_PAGES, "", marker, flags=re.IGNORECASE).translate(_PLAIN_DIGITS)
+    plain = _BESIDE_NUMBERS.sub("", marker).translate(_PLAIN_DIGITS)
     for match in _RANGE.finditer(plain):
         first, last, single = match.groups()
         if single:
