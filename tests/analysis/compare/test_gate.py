@@ -9,6 +9,7 @@ import pytest
 from tests.analysis.compare.runs import run_of
 from tests.report.runs import CORRECTNESS, GRADE, RELEVANCE
 
+from longmark.analysis.compare import compare
 from longmark.cli import main
 
 
@@ -134,3 +135,19 @@ def test_identical_scores_pass(tmp_path: Path):
     assert (
         code(str(run_of(tmp_path / "run", {"base": values, "new": values})), "--fail-if-worse") == 0
     )
+
+
+def test_a_gate_that_passes_says_which_difference_it_would_have_found(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    random = np.random.default_rng(3)
+    base = random.random(40)
+    new = np.clip(base + random.normal(0, 0.2, 40), 0, 1)
+    systems = {"base": {RELEVANCE: base.tolist()}, "new": {RELEVANCE: new.tolist()}}
+    folder = run_of(tmp_path / "run", systems)
+    comparison = compare([folder], systems=["base", "new"], against_first=True)
+    detectable = comparison.metrics[0].pairs[0].difference.detectable
+    assert detectable is not None
+    assert code(str(folder), "--systems", "base,new", "--fail-if-worse") == 0
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("met: ")]
+    assert f"(a difference of {detectable:.3f} would be found with 80 % power" in line

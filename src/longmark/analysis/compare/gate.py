@@ -101,6 +101,8 @@ def _checked(
                 difference_words += (
                     f" [{', '.join(fixed(end, metric.places) for end in difference.ends)}]"
                 )
+            if result == "ok" and reason is None:
+                reason = _what_was_seen(pair, decision, metric.places)
             line = f"{_WORDS.get(result, result)}: {rule}: {difference_words}{f' ({reason})' if reason else ''}"
             yield Checked(
                 metric.metric,
@@ -112,6 +114,16 @@ def _checked(
                 rows=difference.n + difference.missing,
                 reason=reason or "",
             )
+
+
+def _what_was_seen(pair: PairResult, decision: Decision | None, places: int) -> str | None:
+    """What a difference that was not found says: how large one would have been found. None where the difference is
+    shown to lie within the margin, or to be on the better side."""
+    is_decided = decision is not None and decision.conclusion != UNDECIDED
+    detectable = pair.difference.detectable
+    if is_decided or pair.significant or detectable is None:
+        return None
+    return f"a difference of {fixed(detectable, places)} would be found with 80 % power, smaller ones less often"
 
 
 def _rule(comparison: Comparison, metric: str, name: str, *, require_decision: bool) -> str:
