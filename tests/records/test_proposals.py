@@ -227,6 +227,20 @@ def test_an_answer_in_parts_names_the_option_that_joins_them(answer: Any, option
     assert (example.answer or "").startswith("Ice ")
 
 
+def test_an_answer_in_cited_parts_among_texts_names_the_option_that_keeps_its_citations() -> None:
+    records = [
+        {"question": "?", "answer": "Ice floats [1]."},
+        {"question": "?", "answer": [{"text": "It is light.", "citations": [0, 1]}]},
+    ]
+    option = "--map 'answer=not_null(cited_answer(answer), answer)'"
+    with pytest.raises(BadInput, match=r"texts with their citations: ") as caught:
+        list(Reading(records))
+    assert str(caught.value).endswith(option)
+    mapping = {"answer": "not_null(cited_answer(answer), answer)"}
+    answers = [example.answer for example in Reading(records, mapping=mapping).singles()]
+    assert answers == ["Ice floats [1].", "It is light. [1][2]"]
+
+
 def test_init_leaves_exact_match_out_where_references_are_long(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

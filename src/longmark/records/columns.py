@@ -416,6 +416,8 @@ def _remedy(field: str, column: str, raw: Any, record: Mapping[str, Any], whole:
         and isinstance(raw, list)
         and (option := proposals.joined(field, column, raw))
     ):
+        if cited := proposals.with_citations(field, column, raw):
+            return f"; read its texts with their citations: {cited}"
         return f"; join its texts: {option}"
     return "" if whole is None else _choice(field, raw, whole)
 

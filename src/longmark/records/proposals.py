@@ -138,6 +138,16 @@ def joined(field: str, column: str, raw: Any) -> str:
     return "" if key is None else options({field: _join(name, key)})
 
 
+def with_citations(field: str, column: str, raw: Any) -> str:
+    """The option that reads a list of `{text, citations}` as one text with markers, and texts as they are; "" for a list
+    without citations."""
+    cites = field == "answer" and any(
+        isinstance(part, dict) and "citations" in part for part in raw
+    )
+    name = column if _NAME.fullmatch(column) else f'"{column}"'
+    return options({field: f"not_null(cited_answer({name}), {name})"}) if cites else ""
+
+
 def _word_of(column: str, words: Sequence[str]) -> str:
     parts = [part.lower() for part in _BOUNDARY.split(column) if part]
     about = [part for part in parts if part in _OTHER]

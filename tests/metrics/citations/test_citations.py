@@ -112,7 +112,17 @@ CASES: dict[str, tuple[str, tuple[Any, Any], tuple[Any, Any] | None]] = {
     # `[1, 2]` is read as [1 by ALCE, and leaves `, 2` in the sentence.
     "two in one bracket": ("Says a b [1, 2].", (1, 1), (0, 0)),
     "a range": ("Says a b [1-2].", (1, 1), (0, 0)),
-    "behind the full stop": ("Says a. [1] Says b. [2]", (1, 1), None),
+    "behind the full stop, at the head of the next sentence there": (
+        "Says b. [1] Says a. Says c [4].",
+        (1 / 3, 1 / 2),
+        (2 / 3, 1),
+    ),
+    "behind the last full stop, a sentence without words there": (
+        "Says a. [1] Says b. [2]",
+        (1, 1),
+        (0, 0),
+    ),
+    "behind the only full stop": ("Says a.[1]", (1, 1), (0, 0)),
     "only the first line is scored there": ("Says a [1].\nSays b.", (1 / 2, 1), (1, 1)),
     "zero names no source here, and the last one there": ("Says d [0].", (0, 0), (1, 1)),
     "one redundant, one does not support": ("Says a [1][2]. Says c [5].", (1 / 2, 1 / 3), None),

@@ -38,10 +38,12 @@ Parameters: batch: sentences in one call of a judge. missing: `left_out` leaves 
 many citations of a sentence count, from the first. reading: `alce` reads markers and sentences as ALCE's code does: the
 first line; [1 alone is a marker; a repeated one counts again; a sentence with a number that is out of range is not
 supported, and its citations do not count. empty: `zero`: precision without citations is 0.
-Deviations: sentences are those of `text.sentences` (ALCE: NLTK), so that a marker behind the full stop belongs to the
-sentence before it. f1 is ours. With `reading=all` the other sources of a sentence still count where one number is out of
-range. ALCE puts `Title: ` before each passage; passages are read as they are here, and ALCE's own files with it. A
-premise that is longer than a checker reads is read in parts, so that sources in different parts are not read together.
+Deviations: sentences are those of `text.sentences` (ALCE: NLTK). A marker behind the full stop belongs to the sentence
+before it; with `reading=alce` to the next, as NLTK splits, and at the end it is a sentence without words, which is not
+supported (ALCE asks its model about the empty text). f1 is ours. With `reading=all` the other sources of a sentence still
+count where one number is out of range. ALCE puts `Title: ` before each passage; passages are read as they are here, and
+ALCE's own files with it. A premise that is longer than a checker reads is read in parts, so that sources in different
+parts are not read together.
 """
 
 from __future__ import annotations
@@ -67,6 +69,7 @@ from longmark.metrics.citations._support import (
     MISSING,
     NEEDED,
     NOT_SUPPORTED,
+    NOT_SUPPORTING,
     SUPPORTED,
     UNCITED,
     UNKNOWN,
@@ -281,9 +284,8 @@ async def _asked(
 
 def _without_text(sentence: CitedStatement) -> CheckedStatement:
     """A sentence that no source whose text is known can support."""
-    fates = tuple(
-        UNRESOLVABLE if citation.status == "none" else MISSING for citation in sentence.citations
-    )
+    fate = {"none": UNRESOLVABLE, "text": NOT_SUPPORTING}
+    fates = tuple(fate.get(citation.status, MISSING) for citation in sentence.citations)
     state = UNCITED if not fates else UNKNOWN if MISSING in fates else NOT_SUPPORTED
     return CheckedStatement(sentence, state, fates)
 

@@ -10,18 +10,23 @@ from longmark.metrics.citations._support import CitedStatement
 from longmark.text.sentences import sentences
 
 _MARKER = re.compile(r"\[\d+")  # line 360
+_GLUED_ZERO = re.compile(
+    r"([.!?](?:\[\d+\])*)(?=\[0)"
+)  # no marker to `sentences`, which takes it for an interval
+_BEHIND_STOP = re.compile(r"(.*[.!?][\"')”’]*)\s*((?:\[\d[^\[\]]*\]\s*)+)", re.DOTALL)
 
 
 def published_sentences(
     answer: str, sources: Sequence[CitableSource], limit: int | None
 ) -> tuple[list[CitedStatement], str]:
-    """The sentences of the first line with what they cite, and the line without citations. A repeated number counts
-    again; a sentence with a number that is out of range is rejected with all its citations (365-367), before only the
-    first `limit` count (369-370). [0] names the last source, as -1 does in Python."""
+    """The sentences of the first line with what they cite, and the line without citations. As NLTK's sentences have it,
+    a marker behind a full stop stands at the head of the next sentence, and is a sentence without words at the end. A
+    repeated number counts again; a sentence with a number that is out of range is rejected with all its citations
+    (365-367), before only the first `limit` count (369-370). [0] names the last source, as -1 does in Python."""
     lines = answer.strip().split("\n")
     line = lines[0].replace("<|im_end|>", "")  # 508-509
     cited = []
-    for sentence in sentences(line):
+    for sentence in _as_nltk(sentences(_GLUED_ZERO.sub(r"\1 ", line))):
         numbers = [int(match[1:]) - 1 for match in _MARKER.findall(sentence)]
         text = without_citations(sentence).strip()
         if any(number >= len(sources) for number in numbers):
@@ -35,6 +40,17 @@ def published_sentences(
         )
         cited.append(CitedStatement(text, citations if limit is None else citations[:limit]))
     return cited, without_citations(line)
+
+
+def _as_nltk(parts: Sequence[str]) -> list[str]:
+    """Sentences with the markers behind a full stop moved to the next one."""
+    moved = []
+    carried = ""
+    for part in parts:
+        match = _BEHIND_STOP.fullmatch(part)
+        moved.append(f"{carried}{match[1] if match else part}")
+        carried = f"{match[2]} " if match else ""
+    return [*moved, carried.strip()] if carried else moved
 
 
 def without_citations(text: str) -> str:

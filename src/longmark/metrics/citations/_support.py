@@ -42,7 +42,9 @@ class CitedStatement:
 
     @property
     def premise(self) -> Premise:
-        """The sources whose texts are known."""
+        """The sources whose texts are known; none of a sentence without words (as published), which nothing supports."""
+        if not self.text:
+            return ()
         return tuple(citation.places for citation in self.citations if citation.status == "text")
 
 
