@@ -156,3 +156,18 @@ def test_two_systems_are_drawn_on_one_axis_to_the_right_where_the_first_is_bette
 def drawn_texts(figure: Figure) -> list[str]:
     (svg,) = rendered(figure, ["svg"]).values()
     return re.findall(r"<text[^>]*>([^<]*)</text>", svg.decode())
+
+
+def test_a_difference_that_only_the_number_of_metrics_hides_is_named(tmp_path: Path):
+    new, old = shifted(0.03)
+    random = np.random.default_rng(11)
+    noise = {f"app.m{number}": random.random(40).tolist() for number in range(15)}
+    others = {metric: random.permutation(values).tolist() for metric, values in noise.items()}
+    scores = {"old": {RELEVANCE: old, **noise}, "new": {RELEVANCE: new, **others}}
+    comparison = compared(tmp_path / "many", scores)
+    pair = comparison.metric(RELEVANCE).pairs[0]
+    assert there(pair.difference.p_unadjusted) <= 0.05 < there(pair.p), "the case of the test"
+    note = document(comparison).sections[0].note
+    assert "On Question relevance p is at most 0.05 by itself, but not over 16 comparisons" in note
+    few = {system: {RELEVANCE: metrics[RELEVANCE]} for system, metrics in scores.items()}
+    assert "by itself" not in document(compared(tmp_path / "few", few)).sections[0].note

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from longmark.analysis.compare.basis_sections import (
@@ -121,10 +121,32 @@ def _result_section(comparison: Comparison) -> Section:
         (_result_grid(comparison).table(),),
         figures=overview(comparison),
         brief=1,
-        note=_NOT_EQUAL
-        if any(pair.common.detectable is not None and not pair.significant for pair in pairs)
-        else "",
+        note=" ".join(_remarks(comparison)),
     )
+
+
+def _remarks(comparison: Comparison) -> Iterator[str]:
+    """What a reader must know of differences that are not significant."""
+    pairs = all_pairs(comparison)
+    alpha = comparison.settings.alpha
+    if any(pair.common.detectable is not None and not pair.significant for pair in pairs):
+        yield _NOT_EQUAL
+    alone = [
+        pair.metric
+        for pair in pairs
+        if not pair.significant
+        and pair.p is not None
+        and pair.p > alpha
+        and pair.difference.p_unadjusted is not None
+        and pair.difference.p_unadjusted <= alpha
+    ]
+    if alone and comparison.comparisons > 1:
+        titles = metric_titles(dict.fromkeys(alone))
+        yield (
+            f"On {listed(list(titles.values()))} p is at most {alpha:g} by itself, but not over "
+            f"{counted(comparison.comparisons, 'comparison')}: with many metrics each one needs more. Name those that "
+            "matter before the next run, and compare these alone."
+        )
 
 
 def _result_grid(comparison: Comparison) -> Grid[MetricResult]:
