@@ -124,6 +124,12 @@ def test_a_column_of_sources_is_read_where_it_has_their_texts() -> None:
         example = read({**record, "sources": other})
         assert example.sources is None
         assert example.meta.get("sources", other) == other
+    partly = [{"id": "a", "text": "So."}, {"id": "b"}, {"title": "C", "text": "Yes."}]
+    assert read({**record, "sources": partly}).sources == (
+        CitedSource(id="a", text="So."),
+        CitedSource(id="b"),
+        CitedSource(text="Yes."),
+    )
     mapped = read({**record, "refs": ["doc-1"]}, mapping={"sources": "refs"})
     assert mapped.sources == (CitedSource(id="doc-1"),)
 

@@ -159,6 +159,12 @@ def test_a_column_of_sources_leaves_the_words_of_the_others() -> None:
     assert cited(answer) == [("It rains", ("1",)), ("It snows", ("2",))]
 
 
+def test_a_sentence_needs_a_source_unless_it_asks_introduces_or_declines() -> None:
+    text = cited_text("Does it rain? These are the facts:\n- It rains.\n\nI cannot answer this.")
+    needing = [sentence.text for sentence in text.sentences if sentence.needs_source]
+    assert needing == ["It rains."]
+
+
 def test_several_markers_are_each_named_once() -> None:
     assert cited("It rains [1], [2]. [1][3] It snows [2] and hails [3, 2].") == [
         ("It rains.", ("1", "2", "3")),

@@ -56,17 +56,16 @@ def _source(place: str, raw: Any) -> CitedSource:
 
 
 def are_sources(value: Any) -> bool:
-    """Whether a column called `sources` holds sources with their texts: others hold names of files, or where a record
-    is from."""
+    """Whether a column called `sources` holds sources, at least one with its text: others hold names of files, or where
+    a record is from."""
     return (
         isinstance(value, list | tuple)
         and bool(value)
         and all(
-            isinstance(entry, Mapping)
-            and any(key in entry for key in _IDS)
-            and any(key in entry for key in _TEXTS)
+            isinstance(entry, Mapping) and any(key in entry for key in (*_IDS, *_TEXTS))
             for entry in value
         )
+        and any(key in entry for entry in value for key in _TEXTS)
     )
 
 

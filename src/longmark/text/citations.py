@@ -13,7 +13,7 @@ from itertools import takewhile
 from typing import Literal
 
 from longmark.records import Example
-from longmark.text.refusal import is_refusal
+from longmark.text.refusal import declines
 from longmark.text.sentences import CITATION, sentences
 
 Citations = Literal["keep", "ignore"]
@@ -139,9 +139,9 @@ class CitedSentence:
 
     @property
     def needs_source(self) -> bool:
-        """Whether it states something: it does not ask, introduce a list, or refuse to answer."""
+        """Whether it states something: it does not ask, introduce a list, or only say that there is no answer."""
         return not self.text.rstrip("\"'”’»)*_ ").endswith(("?", "？", ":", "：", "؟")) and not (
-            is_refusal(self.text)
+            declines(self.text)
         )
 
 

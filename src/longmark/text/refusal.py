@@ -73,7 +73,8 @@ def is_refusal(answer: str) -> bool:
 
 def declines(sentence: str) -> bool:
     """Whether a sentence only says that there is no answer, or that the sources have none: it claims nothing that
-    evidence could support. In English, German and Chinese. What pages show goes by this; no score does."""
+    evidence could support. In English, German and Chinese. What pages show goes by this, and of the
+    scores `citations.uncited` alone."""
     if is_refusal(sentence):
         return True
     if len(sentence) > _LONGEST:
