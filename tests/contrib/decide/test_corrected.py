@@ -287,6 +287,16 @@ def test_labels_without_their_chances_are_refused(both: Path, labels: Any, messa
         corrected([both], labels)
 
 
+def test_a_missing_chance_is_called_unequal_only_beside_unequal_ones(both: Path):
+    extra = ratings()[30]  # without its chance
+    equal = [{**label, "inclusion_probability": 0.3} for label in ratings()[:20]]
+    with pytest.raises(UserError, match=r"chosen with the chance 0\.3 correct nothing"):
+        corrected([both], [*equal, extra])
+    unequal = [{**equal[0], "inclusion_probability": 0.5}, *equal[1:]]
+    with pytest.raises(UserError, match="chosen with unequal chances correct nothing"):
+        corrected([both], [*unequal, extra])
+
+
 def test_the_bias_of_the_judge_is_what_it_was_made_with(both: Path):
     (metric,) = corrected([both], ratings(), calibrate=False).metrics
     assert metric.means["a"].bias.low < 0.24 < metric.means["a"].bias.high

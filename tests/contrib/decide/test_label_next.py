@@ -43,6 +43,13 @@ def test_whole_questions_are_drawn_with_equal_chances(both: Path):
     )
 
 
+def test_a_draw_says_how_many_labels_a_certificate_needs(both: Path):
+    """Two systems: 2 times 50."""
+    draw = label_next([both], n=20)
+    needed = "A certificate needs 50 labelled answers of each system, 100 in all; 10 of each are drawn by now."
+    assert needed in in_words(draw)
+
+
 def test_a_second_draw_adds_questions_and_their_chances(both: Path, tmp_path: Path):
     first = label_next([both], n=40, looks=2)
     write(first, tmp_path / "first.jsonl")

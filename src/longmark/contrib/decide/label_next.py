@@ -340,7 +340,11 @@ def in_words(draw: Draw) -> str:
     if claims := draw.answers[0].plan.claims:
         text += f" Planned: {listed(claims)}. Nothing else can be certified from these labels."
     if draw.labelled < FEWEST_COVERED:
-        text += f" A certificate needs {FEWEST_COVERED} labelled answers of each system; {draw.labelled} are drawn by now."
+        systems = {answer.system for answer in draw.answers}
+        text += (
+            f" A certificate needs {FEWEST_COVERED} labelled answers of each system, "
+            f"{FEWEST_COVERED * len(systems)} in all; {draw.labelled} of each are drawn by now."
+        )
     if draw.forecast is not None:
         now, then = (fixed(half, 3) for half in draw.forecast)
         whose = " for these raters only" if draw.these_raters else ""

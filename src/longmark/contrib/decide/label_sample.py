@@ -43,9 +43,15 @@ def stated_probabilities(labels: Sequence[Observation], file: str) -> dict[Named
     with_column = [label for label in labels if PROBABILITY in label.given]
     empty = [label for label in with_column if label.given[PROBABILITY] is None]
     if empty:
+        chances = {label.given[PROBABILITY] for label in with_column} - {None}
+        # labels that all have one probability were drawn with equal chances, and are not called unequal
+        if chances:
+            kind = f"the chance {min(chances):g}" if len(chances) == 1 else "unequal chances"
+        else:
+            kind = "chances of their own"
         raise UserError(
             f"{file}:{empty[0].line}: {PROBABILITY}: is empty ({counted(len(empty), 'label')}). Answers that were "
-            "chosen with unequal chances correct nothing without them: copy each answer's from the file of its draw "
+            f"chosen with {kind} correct nothing unless it is stated: copy each answer's from the file of its draw "
             "(`longmark label next`), and leave out labels that no draw asked for. If every answer had the same "
             "chance, remove the column"
         )
