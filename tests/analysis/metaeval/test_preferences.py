@@ -269,8 +269,8 @@ def test_pairs_without_a_majority_are_counted_beside_the_results():
     assert page.title == "Metrics against human choices"
     assert "4 compared pairs; rows of rows; human choices from human" in page.lede
     summary = page.sections[0]
-    assert summary.says.startswith(
-        "4 pairs with human choices and rows. Excluded: 2 pairs without a majority."
+    assert "4 pairs with human choices and rows. Excluded: 2 pairs without a majority." in (
+        summary.says
     )
     first, *_, usual = summary.tables[0].rows
     assert (first[0], first[2].n, first[2].missing) == ("m", 1, 1)

@@ -16,20 +16,27 @@ from longmark.analysis.metaeval.label_sections import (
     estimates,
     rating_sections,
 )
-from longmark.analysis.metaeval.ratings import RatingLabel
+from longmark.analysis.metaeval.ranking import (
+    adjusted_ps,
+    below_ceiling,
+    best_beside_ceiling,
+    ceiling_value,
+    ranking,
+    ranking_figure,
+    ranking_in_words,
+    too_few,
+)
+from longmark.analysis.metaeval.ratings import RatedMetric, RatingLabel
 from longmark.report.document import Document, Section, folded_after
-from longmark.report.format import counted, fixed, listed
+from longmark.report.figures import Figure
+from longmark.report.format import counted, fixed, listed, metric_titles
 from longmark.report.tables import Column, Table
 from longmark.scores.label_scales import shown_classes
 from longmark.stats.agreement import GWET_AC1
-from longmark.stats.clusters import FEWEST_EFFECTIVE
-from longmark.stats.multiplicity import adjust
 from longmark.stats.results import Estimate
 
 _RATERS_SHOWN = 50
 _CLASSES = 5  # named in the hint of --order
-_FEWEST = 10
-"""Answers (or questions, if they have several answers) from which a conclusion is drawn; a convention."""
 
 
 def document(metaeval: Metaeval) -> Document:
@@ -64,6 +71,7 @@ def sections(metaeval: Metaeval) -> tuple[Section, ...]:
     alpha = metaeval.options.alpha
     summaries = list[Table]()
     summaries_in_words = list[str]()
+    figures = list[Figure]()
     label_sections = list[Section]()
     prefixes: list[str] = []
     for part in metaeval.labels:
@@ -85,7 +93,9 @@ def sections(metaeval: Metaeval) -> tuple[Section, ...]:
         summaries.append(
             replace(summary, name=f"{prefix}summary", title=f"{heading}{summary.title}")
         )
-        summaries_in_words.append(f"{heading}{_in_words(part)}")
+        summaries_in_words.append(f"{heading}{_in_words(part, alpha)}")
+        if figure := ranking_figure(part, alpha):
+            figures.append(figure)
         for section in own_sections:
             tables = [replace(table, name=f"{prefix}{table.name}") for table in section.tables]
             label_sections.append(
@@ -93,7 +103,13 @@ def sections(metaeval: Metaeval) -> tuple[Section, ...]:
             )
     return folded_after(
         [
-            Section("Summary", " ".join(summaries_in_words), summaries, brief=len(summaries)),
+            Section(
+                "Summary",
+                " ".join(summaries_in_words),
+                summaries,
+                figures,
+                brief=len(summaries),
+            ),
             *label_sections,
         ],
         3,
@@ -121,7 +137,7 @@ def _correlates(
     """Whether the metric correlates, and whether it agrees less than a rater: its interval is below the ceiling's."""
     if r.value is None:
         return f"no correlation: {r.reason}"
-    if few := _too_few(r, "answer"):
+    if few := too_few(r, "answer"):
         return few
     if adjusted is None:
         return f"no conclusion: {r.reason}"
@@ -132,25 +148,7 @@ def _correlates(
 
 def _below(name: str, agreement: RaterAgreement) -> str:
     """That a metric agrees less than a rater, if its interval is below the ceiling's; both are on the same ratings."""
-    lines = {ceiling.name: ceiling.spearman or ceiling.agrees for ceiling in agreement.ceilings}
-    rater, metric = (lines.get(line) for line in (RATER, name))
-    low = None if rater is None else rater.low
-    high = None if metric is None else metric.high
-    return (
-        "; below the human ceiling" if low is not None and high is not None and high < low else ""
-    )
-
-
-def _too_few(r: Estimate, unit: str) -> str | None:
-    units = r.n if r.clusters is None else r.clusters
-    unit = unit if r.clusters is None else "question"
-    if units >= _FEWEST and r.effective is not None and r.effective < FEWEST_EFFECTIVE:
-        return f"no conclusion: {r.remark}"
-    return (
-        f"too few {unit}s for a conclusion: {units}, fewer than {_FEWEST}"
-        if units < _FEWEST
-        else None
-    )
+    return "; below the human ceiling" if below_ceiling(name, agreement) else ""
 
 
 def _above(metric: ChoiceMetric, alpha: float, agreement: RaterAgreement) -> str:
@@ -159,7 +157,7 @@ def _above(metric: ChoiceMetric, alpha: float, agreement: RaterAgreement) -> str
         return BASELINE
     if metric.accuracy.value is None:
         return f"no accuracy: {metric.accuracy.reason}"
-    if few := _too_few(metric.accuracy, "pair"):
+    if few := too_few(metric.accuracy, "pair"):
         return few
     above = (
         metric.beside is not None
@@ -188,7 +186,7 @@ def _summary(part: RatingLabel | ChoiceLabel, alpha: float) -> Table:
             metric.spearman or Estimate(None, None, None, metric.scored, reason=unordered)
             for metric in part.metrics
         ]
-        adjusted = adjust([getattr(rho, "p", None) for rho in rhos], alpha=alpha).adjusted
+        adjusted = adjusted_ps(part, alpha)
         for one, rho, p in zip(part.metrics, rhos, adjusted, strict=True):
             conclusions[one.metric] = rho, p, _correlates(rho, p, alpha, one.metric, part.agreement)
         columns = [Column("Spearman", lambda row: conclusions[row.metric][0], 3)]
@@ -208,7 +206,7 @@ def _summary(part: RatingLabel | ChoiceLabel, alpha: float) -> Table:
             METRIC,
             Column("direction", lambda row: None if row.direction == BASELINE else row.direction),
         ),
-        part.metrics,
+        _highest_first(part, alpha),
         columns,
         unit=f"{_what(part)}s",
         beside=(
@@ -220,32 +218,53 @@ def _summary(part: RatingLabel | ChoiceLabel, alpha: float) -> Table:
     return grid.table()
 
 
-def _in_words(part: RatingLabel | ChoiceLabel) -> str:
-    """The number of items, and the human ceiling."""
-    text = f"{counted(part.join.joined, _what(part))} with human {_given(part)} and rows."
+def _highest_first(
+    part: RatingLabel | ChoiceLabel, alpha: float
+) -> list[RatedMetric | ChoiceMetric]:
+    """The metrics in the order of the ranking; those that are not in it as they come, at the end."""
+    places = {metric.name: place for place, metric in enumerate(ranking(part, alpha))}
+    return sorted(part.metrics, key=lambda metric: places.get(metric.metric, len(places)))
+
+
+def _disagree(rater: Ceiling | None) -> bool:
+    """Whether the raters' ratings do not correlate, by the interval of the ceiling."""
+    rho = None if rater is None else rater.spearman
+    return rho is not None and rho.low is not None and rho.low <= 0
+
+
+def _in_words(part: RatingLabel | ChoiceLabel, alpha: float) -> str:
+    """Which metric agrees best, the number of items, and the human ceiling."""
+    rater = next((ceiling for ceiling in part.agreement.ceilings if ceiling.name == RATER), None)
+    rater_value = ceiling_value(rater)
+    answer = ranking_in_words(part, alpha, comparing=not _disagree(rater))
+    if _disagree(rater):
+        answer = (
+            "The raters are not shown to agree, so these ratings validate no metric: read with the raters some answers "
+            f"on which they differ, and sharpen the guidelines. {answer}"
+        ).rstrip()
+    text = f"{answer} " if answer else ""
+    text += f"{counted(part.join.joined, _what(part))} with human {_given(part)} and rows."
     if isinstance(part, ChoiceLabel) and part.undecided:
         text += f" Excluded: {counted(part.undecided, 'pair')} without a majority."
-    rater = next((ceiling for ceiling in part.agreement.ceilings if ceiling.name == RATER), None)
-    ceiling_value = None if rater is None else rater.spearman or rater.agrees
-    if rater is None or ceiling_value is None or ceiling_value.value is None:
-        reason = part.agreement.reason or (ceiling_value and ceiling_value.reason)
+    if rater is None or rater_value is None or rater_value.value is None:
+        reason = part.agreement.reason or (rater_value and rater_value.reason)
         return f"{text} No human ceiling: {reason or f'no {_what(part)} with rows has ratings that can be compared'}."
     measure = "Spearman" if rater.spearman else "share of choices"
-    if ceiling_value.low is None:
+    if rater_value.low is None:
         return (
-            f"{text} Human ceiling (leave one rater out): {measure} {fixed(ceiling_value.value, 2)}, no interval: "
-            f"{ceiling_value.reason}."
+            f"{text} Human ceiling (leave one rater out): {measure} {fixed(rater_value.value, 2)}, no interval: "
+            f"{rater_value.reason}."
         )
-    interval = f"{fixed(ceiling_value.value, 2)} [{fixed(ceiling_value.low, 2)}, {fixed(ceiling_value.high, 2)}]"
+    interval = (
+        f"{fixed(rater_value.value, 2)} [{fixed(rater_value.low, 2)}, {fixed(rater_value.high, 2)}]"
+    )
     text += f" Human ceiling (leave one rater out): {measure} {interval}, over {rater.over}."
-    if rater.spearman and ceiling_value.low <= 0:
-        return (
-            f"{text} The raters are not shown to agree, so these ratings validate no metric: read with the raters some "
-            "answers on which they differ, and sharpen the guidelines."
-        )
-    text += " Metrics are held against it on the same ratings (the table of the ceiling)."
+    if _disagree(rater):
+        return text
+    text += best_beside_ceiling(part, alpha)
+    titles = metric_titles(ceiling.name for ceiling in part.agreement.ceilings)
     above = [
-        ceiling.name
+        titles[ceiling.name]
         for ceiling in part.agreement.ceilings
         if ceiling.name != RATER and ceiling.above_a_rater
     ]
