@@ -376,7 +376,7 @@ DECLARED_IN_VERBS = {
     "contrib/annotate/verbs.py": 17,
     "contrib/decide/verbs.py": 34,
     "contrib/demo/verbs.py": 3,
-    "contrib/make/verbs.py": 131,
+    "contrib/make/verbs.py": 129,
     "contrib/papers/cli/calf.py": 5,
     "contrib/papers/cli/climaqa.py": 9,
     "contrib/papers/cli/comprehensiveness.py": 13,

@@ -4,6 +4,7 @@ module that it names, which is imported only where the verb is called."""
 from __future__ import annotations
 
 import argparse
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from longmark.cli.arguments import (
     share,
     whole,
 )
+from longmark.options import option
 from longmark.options.groups import ScoringOptions
 
 _CLI = "longmark.contrib.make.cli"
@@ -26,6 +28,14 @@ _PAIRS = _EXAMPLES.replace("examples", "pairs")
 _BENCH = "a folder of `longmark benchmark generate` or `export`, or a file of items"
 _LABELS = "training.jsonl of `longmark annotate export`, or items with status valid or invalid"
 _RETRIEVER = "how passages are found (default: dense if the index has vectors, else bm25)"
+
+
+@dataclass(frozen=True)
+class NuggetOptions:
+    """nuggets"""
+
+    out: str | None = option(None, "the nuggets to write: .jsonl, a line for each question", "FILE")
+    generator: str | None = option(None, "the model that lists and weighs the facts", "MODEL")
 
 
 def questions(verbs: Any) -> None:
@@ -213,14 +223,7 @@ def rag(verbs: Any) -> None:
     )
     verb = add_verb(actions, "nuggets", f"{_CLI}.nuggets:nuggets", text)
     add(verb, "questions", "EXAMPLES", "examples with questions and contexts")
-    add(
-        verb,
-        "--out",
-        "FILE",
-        "the nuggets to write: .jsonl, a line for each question",
-        required=True,
-    )
-    add(verb, "--generator", "MODEL", "the model that lists and weighs the facts", required=True)
+    add_options(verb, NuggetOptions, titled=False, required=True)
     add_prompts(verb)
     add_input(verb)
     add_calls(verb)
