@@ -116,6 +116,13 @@ def test_empty_passages_keep_the_numbers_of_those_behind_them(tmp_path: Path) ->
     assert read(record).sources is None
 
 
+def test_an_id_that_only_a_part_has_is_a_source_behind_the_list_of_references() -> None:
+    parts = [{"text": "So.", "citations": ["b", 0]}, {"text": "No.", "citations": ["c"]}]
+    example = read({"topic_id": "1", "references": ["a", "b"], "answer": parts})
+    assert example.answer == "So. [b][1] No. [c]"
+    assert [source.id for source in example.sources or ()] == ["a", "b", "c"]
+
+
 def test_a_column_of_sources_is_read_where_it_has_their_texts() -> None:
     record = {"id": "1", "question": "?", "answer": "So [1]."}
     with_texts = {**record, "sources": [{"url": "https://a.org", "content": "So.", "title": "A"}]}

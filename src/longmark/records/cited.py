@@ -101,6 +101,16 @@ def id_list(references: Any) -> list[dict[str, Any]] | None:
     return [_without_text(entry) for entry in entries] if entries and are_ids else None
 
 
+def part_sources(references_and_parts: Any) -> list[dict[str, Any]] | None:
+    """The sources of an answer in parts: those of its list of ids, and behind them the ids that only its parts have, so
+    that numbers still name places of the list."""
+    references, parts = references_and_parts
+    listed = id_list(references) or []
+    places = {source["id"] for source in listed}
+    added = [source for source in cited_ids(parts) or [] if source["id"] not in places]
+    return [*listed, *added] or None
+
+
 def snapshots(pages: Any) -> list[dict[str, Any]] | None:
     """The sources of DeepResearch Bench, address -> {url_content}; a page that could not be read has no text."""
     if not isinstance(pages, Mapping) or not pages:

@@ -154,6 +154,7 @@ def _options() -> Any:
         cited.cited_answer,
         cited.cited_ids,
         cited.id_list,
+        cited.part_sources,
         cited.snapshots,
         cited.titled,
         label_answers.labelled,

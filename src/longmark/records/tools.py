@@ -185,7 +185,7 @@ CITED_PARTS = Shape(
         "contexts": "contexts",
         "nuggets": "nuggets",
         "criteria": "criteria",
-        "sources": "not_null(sources, id_list(references), cited_ids(not_null(answer, responses)))",
+        "sources": "not_null(sources, part_sources([references, not_null(answer, responses)]))",
         "references": "type(id_list(references)) == 'null' && references || `null`",
         "system": "not_null(system, run_id, metadata.run_id)",
     },
