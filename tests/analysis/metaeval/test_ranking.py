@@ -19,7 +19,7 @@ from longmark.analysis.metaeval.ranking import ranking_figure, ranking_in_words
 from longmark.analysis.metaeval.ratings import RatingLabel
 from longmark.analysis.metaeval.sections import sections
 from longmark.report.charts import ForestRow
-from longmark.report.figures import Figure
+from longmark.report.figures import WIDTH, Figure
 
 WORDS = "classic.length.words"
 
@@ -259,3 +259,14 @@ def test_a_metric_below_a_baseline_is_not_above_it():
     says = ranking_in_words(chosen({"weak": 9}), 0.05)
     assert says.startswith("weak has the highest agreement with the human choices: accuracy 0.450")
     assert "It is not shown to be above the baselines (the nearest: -0.150 [" in says
+
+
+def test_the_figure_of_choices_fits_a_phone_and_names_the_baselines(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    part = chosen({"weak": 9})
+    figure = ranking_figure(part, 0.05)
+    assert figure is not None
+    assert figure.width == WIDTH
+    labels = [lane.label for lane in lanes(part, monkeypatch)["rows"]]
+    assert labels == ["the most frequent choice (a)", "weak"]

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 
 from longmark.analysis.metaeval.agreement import RATER, Ceiling, RaterAgreement
 from longmark.analysis.metaeval.choice_sample import BASELINE, ChoiceMetric
-from longmark.analysis.metaeval.choices import ChoiceLabel
+from longmark.analysis.metaeval.choices import ALWAYS, LONGER, ChoiceLabel
 from longmark.analysis.metaeval.ratings import RatedMetric, RatingLabel
 from longmark.report.charts import ForestRow, forest
 from longmark.report.figures import Figure
@@ -366,9 +366,10 @@ def ranking_figure(part: RatingLabel | ChoiceLabel, alpha: float) -> Figure | No
         f"{measure} with the other raters: {part.label}",
         round(rater_value.value, 2),
     )
+    label = "rating" if rater.spearman else "choice"
     compared_with = "mean" if rater.spearman else "majority"
     says = (
-        f"Each rating, and each metric, is compared with the {compared_with} of the other raters. Dashed line: the human "
+        f"Each {label}, and each metric, is compared with the {compared_with} of the other raters. Dashed line: the human "
         f"ceiling, {_interval(rater_value, 2)}."
     )
     return replace(figure, says=says)
@@ -388,6 +389,9 @@ def _without_ceiling(part: RatingLabel | ChoiceLabel, ranked: Sequence[RankedMet
 
 
 def _lane_title(metric: RankedMetric) -> str:
+    """The baselines of choices say in their names what they are; longer lanes do not fit a phone."""
+    if metric.name.startswith((LONGER, ALWAYS)):
+        return metric.title.removeprefix("always ")
     return f"{metric.title} (baseline)" if metric.baseline else metric.title
 
 
