@@ -93,6 +93,10 @@ def test_a_claim_that_labels_bear_out_is_granted(claimed: Claimed):
     page = document(found)
     assert page.title == f"Certified: b is better than a on {RELEVANCE} (as these 2 raters judge)"
     assert page.sections[0].says.startswith("If these raters labelled every answer, b would be ")
+    (figure,) = page.sections[0].figures
+    assert figure.reading.startswith("Right of the dashed line: b is better; left of it: a.")
+    value, low, high = (found["difference"][name] for name in ("value", "low", "high"))
+    assert figure.says == f"b - a. corrected by all labels: {value:.3f} [{low:.3f}, {high:.3f}]."
     again = certify(claimed)
     assert {**again, "made": 0} == {**found, "made": 0}
 
@@ -141,6 +145,12 @@ def test_raters_of_unlike_taste_can_be_certified_for_themselves_only(
         in page.sections[0].says
     )
     assert "show by themselves that b is better" in page.sections[0].says
+    (figure,) = page.sections[0].figures
+    assert [f"; rater {number} alone: " in figure.says for number in (1, 2, 3)] == [
+        True,
+        True,
+        False,
+    ]
     assert (
         "The results are for these 2 raters only; other raters may judge otherwise."
         in own["assumptions"]

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from longmark.contrib.decide.certificate_claim import Claimed
 from longmark.contrib.decide.certificate_figures import Certificate, interval_in_words
 from longmark.contrib.decide.correction_words import as_judged, for_these_raters
+from longmark.report.charts import ForestRow, forest
 from longmark.report.document import Document, Section
+from longmark.report.figures import Figure
 from longmark.report.format import counted, listed
 from longmark.report.tables import Column, Table
 from longmark.stats.corrected import FEWEST_RATERS
@@ -57,6 +60,7 @@ def _sections(certificate: Certificate) -> Iterator[Section]:
         "Result",
         _result_in_words(certificate),
         (_figures_table(certificate),),
+        _difference_figure(certificate),
         note=_FIGURES.format(**certificate["labels"]),
     )
     yield _list_section(
@@ -86,6 +90,27 @@ def _list_section(title: str, statement: str, lines: Sequence[str]) -> Section:
     # a page shows backticks as they are
     column = Column("", lambda line: line.replace("`", ""), key="line")
     return Section(title, statement, (Table(name, title, (column,), lines),))
+
+
+def _difference_figure(certificate: Certificate) -> tuple[Figure, ...]:
+    """The corrected difference beside 0, above those of each rater where the claim is about these raters; nothing
+    without an interval."""
+    difference = certificate["difference"]
+    if not difference or difference.get("low") is None:
+        return ()
+    of_raters = certificate["labels"].get("of_raters", ())
+    estimates = {"corrected by all labels": difference}
+    estimates |= {f"rater {number} alone": own for number, own in enumerate(of_raters, 1)}
+    rows = [
+        ForestRow(name, estimate.get("value"), estimate.get("low"), estimate.get("high"))
+        for name, estimate in estimates.items()
+    ]
+    better, worse, _ = Claimed(claim=certificate["claim"], **certificate["options"]).parts()
+    figure = forest(rows, f"{better} - {worse}, {certificate['labels']['name']}")
+    reading = f"Right of the dashed line: {better} is better; left of it: {worse}. {figure.reading}"
+    figures = [f"{name}: {interval_in_words(estimate)}" for name, estimate in estimates.items()]
+    says = f"{better} - {worse}. {'; '.join(figures)}."
+    return (replace(figure, reading=reading, says=says),)
 
 
 # Tables ---------------------------------------------------------------------------------------------------------------
