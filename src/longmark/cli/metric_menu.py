@@ -10,17 +10,16 @@ from contextlib import closing
 from dataclasses import dataclass, fields
 from functools import partial
 from textwrap import shorten
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from longmark.cli.arguments import reading
-from longmark.engine.estimate import MetricEstimate, dry_run
 from longmark.engine.look import FIRST, Allowed, Look, look
-from longmark.engine.run import finish, make_settings, open_cache
-from longmark.engine.settings import RunOptions
 from longmark.errors import UserError
-from longmark.models.registry import Registry
 from longmark.progress import counted
 from longmark.records.files import one_line
+
+if TYPE_CHECKING:
+    from longmark.engine.estimate import MetricEstimate
 
 _REASON = 90  # characters of why a metric cannot be used
 _PLACE = (
@@ -102,6 +101,12 @@ def _costs(
     arguments: argparse.Namespace, seen: Look, priced: int
 ) -> tuple[dict[str, MetricEstimate], dict[str, str]]:
     """Metric -> what it takes on the first examples; and metric -> why it cannot be used as it is."""
+    # imported here, because they load the engine and the models, and `longmark look` needs neither
+    from longmark.engine.estimate import MetricEstimate, dry_run
+    from longmark.engine.run import finish, make_settings, open_cache
+    from longmark.engine.settings import RunOptions
+    from longmark.models.registry import Registry
+
     costs: dict[str, MetricEstimate] = {}
     why_not: dict[str, str] = {}
     reading_options = {**reading(arguments), "limit": priced, "skip_bad": True}
