@@ -15,7 +15,8 @@ from tests.report.runs import manifest, row, write_run
 from tests.wire import Server, serve
 
 from longmark.contrib.decide import audit_material as material
-from longmark.contrib.decide.audit import declared, findings
+from longmark.contrib.decide.audit import Finding, declared, document, findings
+from longmark.stats.results import Estimate
 
 pytest.importorskip("scipy")
 CC = "ccrs.contextual_coherence"
@@ -226,3 +227,20 @@ def test_an_effect_on_a_few_of_twelve_answers_is_not_said_to_be_more_than_chance
     folder = write_run(tmp_path / "effects", [], rows, {**manifest(), "metrics": declared(CC, 1.0)})
     (found,) = findings(folder, {})
     assert ("(the interval holds 0)" in found.says) == holds  # signs: p = .5, .25, .031
+
+
+def test_the_page_begins_with_the_effects_that_are_shown():
+    """Of three effects two have a direction, and one interval of the two is without 0."""
+    ends = {"injection": (0.1, 0.3), "length": (-0.1, 0.3), "prompt": (0.05, 0.3)}
+    found = [
+        Finding("j", aspect, "m", Estimate(value=sum(pair) / 2, low=pair[0], high=pair[1], n=20))
+        for aspect, pair in ends.items()
+    ]
+    assert (
+        document(found, {}, {})
+        .sections[0]
+        .says.startswith(
+            "Shown to move the scores, of 2 effects with a direction: j: injection (m). "
+            "Each is judged by its own 95 % interval, not adjusted for their number."
+        )
+    )
