@@ -267,18 +267,18 @@ def _beside(aspect: str, effect: Estimate, observed: Observed | None) -> tuple[s
     ) else "no"
 
 
-def _conclusion(found: Sequence[Finding]) -> str:
+def _conclusion(measured: Sequence[Finding]) -> str:
     """Which effects with a direction are shown, by intervals without 0. The others cannot be below 0, so that an
     interval without 0 would show little."""
     signed = [
         (finding, finding.effect.ends)
-        for finding in found
+        for finding in measured
         if ASPECTS[finding.aspect].better is None and finding.effect.ends is not None
     ]
-    shown = [finding for finding, (low, high) in signed if not low <= 0 <= high]
+    clear = [finding for finding, (low, high) in signed if not low <= 0 <= high]
     if not signed:
         return "No effect with a direction has an interval; the table has what was measured."
-    names = [f"{finding.judge}: {finding.aspect} ({finding.metric})" for finding in shown]
+    names = [f"{finding.judge}: {finding.aspect} ({finding.metric})" for finding in clear]
     conclusion = f"Shown to move the scores, of {len(signed)} effects with a direction: {listed(names or ['none'])}."
     return f"{conclusion} Each is judged by its own 95 % interval, not adjusted for their number."
 
@@ -308,8 +308,10 @@ def document(
         beside=(Column("the judge", "says"), *beside),
     )
     judges = dict.fromkeys(one.judge for one in found)
-    says = "What moves the judge's scores although the answer is no better, one line for each thing that was changed."
-    says = f"{_conclusion(found)} {says}"
+    says = (
+        f"{_conclusion(found)} What moves the judge's scores although the answer is no better, one line for each thing "
+        "that was changed."
+    )
     if compared:
         large = listed(
             [f"{one.aspect} ({one.metric})" for one in found if one.matters == "yes"]

@@ -100,7 +100,7 @@ def _difference_figure(certificate: Certificate) -> tuple[Figure, ...]:
         return ()
     of_raters = certificate["labels"].get("of_raters", ())
     estimates = {"corrected by all labels": difference}
-    estimates |= {f"rater {number} alone": own for number, own in enumerate(of_raters, 1)}
+    estimates |= {f"rater {number} alone": figures for number, figures in enumerate(of_raters, 1)}
     rows = [
         ForestRow(name, estimate.get("value"), estimate.get("low"), estimate.get("high"))
         for name, estimate in estimates.items()
@@ -108,9 +108,9 @@ def _difference_figure(certificate: Certificate) -> tuple[Figure, ...]:
     better, worse, _ = Claimed(claim=certificate["claim"], **certificate["options"]).parts()
     figure = forest(rows, f"{better} - {worse}, {certificate['labels']['name']}")
     reading = f"Right of the dashed line: {better} is better; left of it: {worse}. {figure.reading}"
-    figures = [f"{name}: {interval_in_words(estimate)}" for name, estimate in estimates.items()]
-    says = f"{better} - {worse}. {'; '.join(figures)}."
-    return (replace(figure, reading=reading, says=says),)
+    intervals = [f"{name}: {interval_in_words(estimate)}" for name, estimate in estimates.items()]
+    sentence = f"{better} - {worse}. {'; '.join(intervals)}."
+    return (replace(figure, reading=reading, says=sentence),)
 
 
 # Tables ---------------------------------------------------------------------------------------------------------------
