@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -84,7 +85,7 @@ def test_every_reply_that_can_be_made_reads_back_as_it_was(kind: Any, data: st.D
     reply = data.draw(REPLIES[kind])
     checked, stored = call_kinds.checked_reply(reply, kind, "m")
     assert checked == reply
-    assert kind.form.validate_json(stored, strict=True) == reply
+    assert call_kinds.read_stored(kind, (stored, None)) == (reply, None)
 
 
 def test_a_reply_that_was_stored_before_there_were_thinking_and_versions_is_read():
@@ -94,6 +95,39 @@ def test_a_reply_that_was_stored_before_there_were_thinking_and_versions_is_read
         ChatReply("80", tokens=Tokens(1, 0, 2)),
         0.5,
     )
+
+
+def test_a_long_reply_is_stored_compressed_and_read_as_it_was():
+    reply = ChatReply("", logprobs=(TokenLogprobs("rain ", -0.5, (("snow", -1.0),)),) * 2000)
+    _, stored = call_kinds.checked_reply(reply, call_kinds.CHATS, "m")
+    assert len(stored) < len(orjson.dumps(reply)) / 20
+    assert call_kinds.read_stored(call_kinds.CHATS, (stored, 0.5)) == (reply, 0.5)
+    _, short = call_kinds.checked_reply(ChatReply("80"), call_kinds.CHATS, "m")
+    assert orjson.loads(short)["text"] == "80"
+
+
+def test_a_long_reply_that_was_stored_before_replies_were_compressed_is_read():
+    reply = ChatReply("It rains. " * 1000)
+    assert call_kinds.read_stored(call_kinds.CHATS, (orjson.dumps(reply), None)) == (reply, None)
+
+
+@pytest.mark.parametrize(
+    "change", [lambda blob: blob[:-5], lambda blob: blob + b"x", lambda _: b"x\x01"]
+)
+def test_a_compressed_reply_that_is_damaged_is_no_reply(change: Any):
+    _, stored = call_kinds.checked_reply(ChatReply("It rains. " * 1000), call_kinds.CHATS, "m")
+    assert call_kinds.read_stored(call_kinds.CHATS, (change(stored), None)) is None
+
+
+@pytest.mark.parametrize("excess", [0, 1])
+def test_a_reply_above_the_greatest_length_is_stored_as_it_is(
+    excess: int, monkeypatch: pytest.MonkeyPatch
+):
+    reply = ChatReply("It rains. " * 1000)
+    monkeypatch.setattr(call_kinds, "_LONGEST_REPLY", len(orjson.dumps(reply)) - excess)
+    _, stored = call_kinds.checked_reply(reply, call_kinds.CHATS, "m")
+    assert stored.startswith(b"{") == bool(excess)
+    assert call_kinds.read_stored(call_kinds.CHATS, (stored, None)) == (reply, None)
 
 
 @pytest.mark.parametrize(

@@ -158,7 +158,7 @@ def test_an_older_layout_is_brought_up_and_a_newer_one_is_refused(
         assert cache.do("SELECT usd FROM budgets").fetchall() == []
     monkeypatch.setattr(postgres, "_LAYOUT", 1)
     with pytest.raises(
-        UserError, match="has layout 2, and this version of longmark reads layout 1; use a newer"
+        UserError, match="has layout 3, and this version of longmark reads layout 1; use a newer"
     ):
         CallCache(url)
 

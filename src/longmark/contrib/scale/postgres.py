@@ -32,8 +32,9 @@ except ImportError:
     raise MissingExtra("a call cache in PostgreSQL", "postgres") from None
 
 T = TypeVar("T")
-_LAYOUT = 2  # of the schema; one that is older is brought up by `_STEPS`
-_STEPS = {2: ("budgets",)}  # layout -> the tables that the one before had not
+_LAYOUT = 3  # of the schema; one that is older is brought up by `_STEPS`
+# layout -> the tables that the one before had not. 3 has compressed replies, which an older version would not read.
+_STEPS = {2: ("budgets",), 3: ()}
 _PATIENCE = 60.0  # seconds in which a lost connection is made again
 _FIRST_WAIT = 0.1  # seconds between two tries
 _LONGEST_WAIT = 5.0

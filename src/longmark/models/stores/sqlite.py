@@ -25,8 +25,9 @@ from longmark.places import expanded, real
 from longmark.writing import database as opened
 from longmark.writing import folder
 
-# SQLite's user_version of files that this version writes; 1 had no ledger; 0: made before there was a number
-_LAYOUT = 2
+# SQLite's user_version of files that this version writes; 2 had no compressed replies; 1 had no ledger; 0: made before
+# there was a number
+_LAYOUT = 3
 _BEFORE = {
     "calls": ["key", "kind", "model", "created", "usd", "reply"],
     "claims": ["key", "owner", "until"],
