@@ -63,6 +63,8 @@ SIDE: tuple[tuple[str, ...], ...] = (
     ("analysis.metaeval", "analysis.power", "analysis.length"),
     ("analysis.metrics_study",),
     ("assertions.options", "assertions.plan", "assertions.same"),
+    ("assertions.differences",),
+    ("assertions.earlier",),
     ("assertions.pairs",),
     ("assertions.check",),
     ("contrib.decide.correction_options",),

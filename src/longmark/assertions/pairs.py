@@ -3,8 +3,7 @@
 `better than` is met where the difference is significant in this direction in both readings (without unscored answers, and
 with them as the worst score); with `by`, where the interval that a margin is held against lies beyond it, too. `no worse
 than` is what `compare --fail-if-worse` tests (`analysis.compare.gate`), with `within` as under `--require-decision`;
-`equivalent to` is a decision of `analysis.compare.margin`. `same as` without `within` is the canary's test
-(`assertions.same`), with it each system must be equivalent to itself in the earlier run.
+`equivalent to` is a decision of `analysis.compare.margin`. An earlier run: `assertions.earlier`.
 """
 
 from __future__ import annotations
@@ -15,6 +14,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from longmark.assertions.differences import (
+    NamesInRuns,
+    equivalence,
+    figures_in_words,
+    not_tested,
+    plain,
+    selected,
+    too_large,
+)
+from longmark.assertions.earlier import same_as_earlier
 from longmark.assertions.grammar import (
     BETTER,
     EQUIVALENT,
@@ -28,29 +37,25 @@ from longmark.assertions.plan import POWER
 from longmark.assertions.result import (
     MET,
     NOT_MET,
-    NOT_TESTED,
     OK,
     UNDECIDED,
     WORSE,
     Checked,
 )
-from longmark.assertions.same import Drift, drifts, lost_systems, pairs_of, turned
+from longmark.assertions.same import turned
 from longmark.assertions.wording import with_line
 from longmark.errors import UnknownName, UserError
 from longmark.options import named
-from longmark.places import real
 from longmark.progress import counted
-from longmark.records.metric_name import in_slice, under, without_slice
-from longmark.report.format import fixed, listed, p_value
-from longmark.report.gates import slice_and_system
-from longmark.report.tables import one_line
-from longmark.scores.files import shortest_names, source_of
+from longmark.records.metric_name import without_slice
+from longmark.report.format import listed, p_value
+from longmark.scores.files import shortest_names
 from longmark.scores.observations import Observations
 from longmark.stats.results import Estimate
 
 if TYPE_CHECKING:
     from longmark.analysis.compare import Comparison
-    from longmark.analysis.compare.margin import Decision, MarginTooLarge
+    from longmark.analysis.compare.margin import Decision
     from longmark.analysis.compare.results import MetricResult, PairResult
 
 CONFIDENCE = 95.0
@@ -72,15 +77,6 @@ class ComparisonFamily:
             "family, whose p are adjusted together. Limits on scores are not corrected: the check passes only if all are "
             "met."
         )
-
-
-@dataclass(frozen=True)
-class _NamesInRuns:
-    """What the runs have."""
-
-    metrics: Sequence[str]
-    systems: Sequence[str]
-    runs: Sequence[str]
 
 
 @dataclass
@@ -111,7 +107,7 @@ def compared(
             index.read(sources)
         index.refuse_empty(sources)
         systems = [name for _, name in index.runs_and_names()]
-        names_in_runs = _NamesInRuns(
+        names_in_runs = NamesInRuns(
             index.metrics, list(dict.fromkeys(systems)), shortest_names(sources)
         )
     groups = _groups(
@@ -125,37 +121,20 @@ def compared(
         results |= _tested(group, sources, alpha, how)
     for assertion in against_runs:
         alpha = (1 - (assertion.confidence or CONFIDENCE) / 100) / tests
-        results[assertion] = list(_same(assertion, sources, names_in_runs, alpha, how))
+        results[assertion] = list(same_as_earlier(assertion, sources, names_in_runs, alpha, how))
     return ComparisonFamily(results, tests)
-
-
-def _selected(
-    assertion: PairAssertion | SameAssertion, names_in_runs: _NamesInRuns, how: CheckOptions
-) -> list[str]:
-    """The metrics that an assertion is about, each with its slice."""
-    slices = dict.fromkeys(
-        part for name in names_in_runs.metrics if (part := without_slice(name)[1])
-    )
-    part, _system = slice_and_system(assertion.selectors, slices, WHERE)
-    if not assertion.metric:
-        return [name for name in names_in_runs.metrics if without_slice(name)[1] == part]
-    metric = in_slice(how.canonical(assertion.metric), part)
-    metrics = under(metric, names_in_runs.metrics)
-    if not metrics:
-        raise UnknownName(f"metric in {WHERE}", metric, names_in_runs.metrics)
-    return metrics
 
 
 # Two systems ----------------------------------------------------------------------------------------------------------
 
 
 def _groups(
-    assertions: Iterable[PairAssertion], names_in_runs: _NamesInRuns, how: CheckOptions
+    assertions: Iterable[PairAssertion], names_in_runs: NamesInRuns, how: CheckOptions
 ) -> list[_Group]:
     groups: dict[tuple[Any, ...], _Group] = {}
     for assertion in assertions:
         by = _by(assertion, names_in_runs, how)
-        metrics = _selected(assertion, names_in_runs, how)
+        metrics = selected(assertion, names_in_runs, how)
         part = without_slice(metrics[0])[1] if metrics else ""
         confidence = assertion.confidence or CONFIDENCE
         pair = frozenset((assertion.first, assertion.second))
@@ -167,7 +146,7 @@ def _groups(
     return list(groups.values())
 
 
-def _by(assertion: PairAssertion, names_in_runs: _NamesInRuns, how: CheckOptions) -> str:
+def _by(assertion: PairAssertion, names_in_runs: NamesInRuns, how: CheckOptions) -> str:
     """Whether the names are those of runs or of systems. UnknownName if they are neither."""
     names = {"system": names_in_runs.systems, "run": names_in_runs.runs}
     order = [how.by] if how.by else ["run", "system"] if len(names_in_runs.runs) > 1 else ["system"]
@@ -210,14 +189,14 @@ def _tested(
             allow_different_judges=how.allow_different_judges,
         )
     except MarginTooLarge as error:
-        raise _too_large(next(iter(group.metrics)), error) from None
+        raise too_large(next(iter(group.metrics)), error) from None
     except (
         NothingToCompare
     ) as nothing:  # the other assertions of the check have their results all the same
         reasons = dict(nothing.left_out)
         return {
             assertion: [
-                _not_tested(
+                not_tested(
                     name,
                     assertion.first,
                     str(replace(assertion, metric=without_slice(name)[0])),
@@ -232,12 +211,6 @@ def _tested(
         assertion: list(_of_assertion(assertion, names, tested))
         for assertion, names in group.metrics.items()
     }
-
-
-def _too_large(assertion: PairAssertion | SameAssertion, error: MarginTooLarge) -> UserError:
-    return UserError(
-        f"{WHERE} {str(assertion)!r}: {error.exceeds}, so no difference can exceed it; write a smaller number"
-    )
 
 
 @dataclass(frozen=True)
@@ -267,7 +240,7 @@ def _of_assertion(
         if name in left_out:
             directed = True
             if assertion.metric or none_compared:  # no assertion is without a result
-                yield _not_tested(name, assertion.first, rule, left_out[name])
+                yield not_tested(name, assertion.first, rule, left_out[name])
             continue
         metric = tested.comparison.metric(name)
         if not _is_tested(assertion, metric):
@@ -286,17 +259,13 @@ def _is_tested(assertion: PairAssertion, metric: MetricResult) -> bool:
     return assertion.relation == EQUIVALENT or metric.facts.higher_is_better is not None
 
 
-def _not_tested(metric: str, system: str, rule: str, why: str) -> Checked:
-    return with_line(Checked(metric, system, rule, UNDECIDED, line="", reason=f"not tested: {why}"))
-
-
 def _of_metric(
     assertion: PairAssertion, metric: MetricResult, rule: str, tested: _Tested
 ) -> Checked:
     pair = next(iter(metric.pairs), None)
     if pair is None or pair.p is None:
         why = (pair and pair.difference.reason) or "too few common scores"
-        return _not_tested(metric.metric, assertion.first, rule, why)
+        return not_tested(metric.metric, assertion.first, rule, why)
     decision = next(
         (margin for margin in tested.comparison.margins if margin.metric == metric.metric), None
     )
@@ -305,12 +274,12 @@ def _of_metric(
     elif assertion.relation == BETTER:
         result, why = _better(assertion, pair)
     elif assertion.relation == EQUIVALENT and decision is not None:
-        result, why = _equivalent(decision)
+        result, why = equivalence(decision)
     else:
         result, why = _no_worse(assertion, metric, pair, decision)
     difference: Estimate = decision.difference if decision else pair.difference
-    estimate = _plain(difference if pair.first == assertion.first else turned(difference))
-    figures = _figures(assertion.first, assertion.second, estimate, metric.places)
+    estimate = plain(difference if pair.first == assertion.first else turned(difference))
+    figures = figures_in_words(assertion.first, assertion.second, estimate, metric.places)
     checked = Checked(
         metric=metric.metric,
         system=assertion.first,
@@ -360,19 +329,6 @@ def _better_by(
     )
 
 
-def _equivalent(decision: Decision) -> tuple[str, str]:
-    if decision.conclusion == EQUIVALENT.partition(" ")[0]:
-        return MET, ""
-    readings = [decision.difference, *([decision.counted] if decision.counted else [])]
-    if all(
-        reading.ends is not None
-        and (reading.ends[0] >= decision.margin or reading.ends[1] <= -decision.margin)
-        for reading in readings
-    ):
-        return NOT_MET, f"the difference is {decision.margin:g} or more"
-    return UNDECIDED, decision.reason or f"a difference of {decision.margin:g} is not excluded"
-
-
 def _no_worse(
     assertion: PairAssertion, metric: MetricResult, pair: PairResult, decision: Decision | None
 ) -> tuple[str, str]:
@@ -386,29 +342,6 @@ def _no_worse(
     if result == WORSE:
         why = f"{assertion.second} is better"
     return result, why or ""
-
-
-def _plain(difference: Estimate) -> Estimate:
-    """An estimate without what only a comparison has."""
-    return Estimate(
-        difference.value,
-        difference.low,
-        difference.high,
-        difference.n,
-        difference.level,
-        difference.method,
-        difference.reason,
-        difference.missing,
-        difference.clusters,
-        effective=difference.effective,
-    )
-
-
-def _figures(first: str, second: str, estimate: Estimate, places: int) -> str:
-    ends = ", ".join(fixed(end, places) for end in estimate.ends or ())
-    interval = f" [{ends}]" if ends else ""
-    value = fixed(estimate.value, places)
-    return f"{first} - {second} = {value}{interval} over {counted(estimate.n, 'question')}"
 
 
 # What would decide them -----------------------------------------------------------------------------------------------
@@ -493,149 +426,3 @@ def questions_for_difference(
     if plan.needed is None or plan.needed.value is None:
         return None
     return max(1, round(plan.needed.value) - plan.variance.n)
-
-
-# A run and an earlier one ---------------------------------------------------------------------------------------------
-
-
-def _same(
-    assertion: SameAssertion,
-    sources: Sequence[Path],
-    names_in_runs: _NamesInRuns,
-    alpha: float,
-    how: CheckOptions,
-) -> Iterator[Checked]:
-    kept, runs = _earlier(assertion, sources, names_in_runs)
-    metrics = _selected(assertion, names_in_runs, how) if assertion.selectors else []
-    if not metrics and assertion.metric:
-        metrics = [how.canonical(assertion.metric)]
-    part, system = slice_and_system(
-        assertion.selectors, [without_slice(name)[1] for name in names_in_runs.metrics], WHERE
-    )
-    if system is not None and system not in names_in_runs.systems:
-        raise UnknownName(
-            f"system in {WHERE}",
-            system,
-            names_in_runs.systems,
-            f"There are {listed(names_in_runs.systems, 10)}.",
-        )
-    options = {
-        "metrics": metrics,
-        "slices": [part.removeprefix("no ").partition("=")[0]] if part else (),
-        "cluster": how.cluster,
-        "bounds": how.bounds,
-        "higher": how.higher,
-        "lower": how.lower,
-        "seed": how.seed,
-        "allow_different_judges": how.allow_different_judges,
-    }
-    wanted = [system] if system is not None else []
-    for lost in lost_systems(kept, runs):
-        if not wanted or lost in wanted:
-            rule = _rule(assertion, in_slice(assertion.metric, part), lost)
-            why = f"only the earlier run has scores of {one_line(lost)}"
-            yield _not_tested(assertion.metric, lost, rule, why)
-    for run in runs:
-        if assertion.margin is None:
-            for drift in drifts(kept, run, alpha=alpha / len(runs), systems=wanted, **options):
-                yield _of_drift(assertion, drift, kept)
-        else:
-            yield from _within(assertion, (kept, run), alpha / len(runs), wanted, options)
-
-
-def _earlier(
-    assertion: SameAssertion, sources: Sequence[Path], names_in_runs: _NamesInRuns
-) -> tuple[Path, list[Path]]:
-    """The earlier run, and those that are held against it. It can be one of the runs, by its name."""
-    by_name = dict(zip(names_in_runs.runs, sources, strict=True))
-    kept = by_name.get(assertion.run)
-    if kept is None:
-        try:
-            kept = source_of(Path(assertion.run))
-        except UserError as error:
-            raise UserError(f"{WHERE} {str(assertion)!r}: {error}") from None
-    runs = [source for source in sources if real(source) != real(kept)]
-    if not runs:
-        raise UserError(
-            f"{WHERE} {str(assertion)!r}: this is the run itself; name a run that was made before"
-        )
-    return kept, runs
-
-
-def _rule(assertion: SameAssertion, metric: str, system: str) -> str:
-    whole, part = without_slice(metric)
-    selectors = tuple(filter(None, (part, one_line(system))))
-    return str(replace(assertion, metric=whole, selectors=selectors))
-
-
-def _of_drift(assertion: SameAssertion, drift: Drift, kept: Path) -> Checked:
-    rule = _rule(assertion, drift.metric, drift.system)
-    figures = drift.finding.removeprefix(f"{UNDECIDED}: ").removeprefix(f"{NOT_TESTED}: ")
-    change = drift.change
-    if change is not None:
-        estimate = _plain(change)
-        words = _figures("now", kept.name, estimate, drift.places)
-        figures = f"{figures}: {words}"
-    return with_line(
-        Checked(
-            metric=drift.metric,
-            system=drift.system,
-            rule=rule,
-            result=drift.result,
-            line="",
-            estimate=None if change is None else _plain(change),
-            scored=None if change is None else change.n,
-            rows=None if change is None else change.n + change.missing,
-            reason=figures,
-            decides="more questions" if drift.result in (UNDECIDED, NOT_TESTED) else "",
-        )
-    )
-
-
-def _within(
-    assertion: SameAssertion,
-    runs: tuple[Path, Path],
-    alpha: float,
-    wanted: Sequence[str],
-    options: dict[str, Any],
-) -> Iterator[Checked]:
-    """Whether each system is equivalent to itself in the earlier run."""
-    from longmark.analysis.compare import compare
-    from longmark.analysis.compare.margin import MarginTooLarge
-    from longmark.scores.paired import BY_EACH
-
-    pairs = [pair for pair in pairs_of(*runs) if not wanted or pair[0] in wanted]
-    for system, labels in pairs:
-        try:
-            comparison = compare(
-                runs,
-                by=BY_EACH,
-                systems=labels,
-                against_first=True,
-                margin=assertion.margin,
-                alpha=alpha / len(pairs),
-                **options,
-            )
-        except MarginTooLarge as error:
-            raise _too_large(assertion, error) from None
-        places = {metric.metric: metric.places for metric in comparison.metrics}
-        for decision in comparison.margins:
-            result, why = _equivalent(decision)
-            change = _plain(decision.difference)
-            figures = _figures("now", runs[0].name, change, places[decision.metric])
-            yield with_line(
-                Checked(
-                    metric=decision.metric,
-                    system=system,
-                    rule=_rule(assertion, decision.metric, system),
-                    result=result,
-                    line="",
-                    estimate=change,
-                    scored=change.n,
-                    rows=change.n + change.missing,
-                    reason=f"{figures}{f'; {why}' if why else ''}",
-                    decides="" if result != UNDECIDED else "more questions",
-                )
-            )
-        for name, why in comparison.left_out:
-            yield _not_tested(name, system, _rule(assertion, name, system), why)
