@@ -7,10 +7,13 @@ from typing import Any
 
 import pytest
 
+from longmark.models.fake import FakeChat
 from longmark.records import Example
 from longmark.records.columns import BadRecord, Columns
 from longmark.records.expected import Nugget, RubricItem
 from longmark.records.pair import Pair, example_of
+from longmark.records.read import Reading
+from longmark.testing import score_sync
 
 ASKED = {"question": "Why is ice cold?", "answer": "It is frozen."}
 
@@ -132,3 +135,52 @@ def test_an_entry_that_is_none_makes_the_record_bad_and_is_named(
     with pytest.raises(BadRecord) as raised:
         read(**columns)
     assert says in str(raised.value)
+
+
+def test_answers_to_a_question_with_other_nuggets_or_criteria_are_noticed():
+    fact = {"text": "Salt lowers the freezing point.", "importance": "vital"}
+    okay = fact | {"importance": "okay"}
+    point = {"criterion": "Says why.", "points": 1}
+    records = [
+        {"id": "1", "question_id": "q", "answer": "A.", "nuggets": [fact], "criteria": [point]},
+        {
+            "id": "2",
+            "question_id": "q",
+            "answer": "B.",
+            "nuggets": [fact | {"assignment": "support"}],
+        },
+        {"id": "3", "question_id": "q", "answer": "C.", "criteria": [point | {"points": 2}]},
+        {"id": "4", "question_id": "r", "answer": "D.", "nuggets": [okay]},
+    ]
+    reading = Reading(records)
+    assert [example.id for example in reading] == ["1", "2", "3", "4"]
+    (notice,) = reading.notices
+    assert notice.startswith('Answers to 1 question have different criteria (the first: "q"): ')
+    differing = [*records, {"id": "5", "question_id": "r", "answer": "E.", "nuggets": [fact]}]
+    reading = Reading(differing)
+    list(reading)
+    assert len(reading.notices) == 2
+
+
+@pytest.mark.parametrize("points", [1e300, -1e10])
+def test_points_that_no_rubric_has_are_a_mistake(points: float):
+    with pytest.raises(BadRecord, match="points: expected a number up to 1,000,000,000"):
+        read(criteria=[{"criterion": "Says why.", "points": points}])
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "reason"),
+    [
+        ("nuggets", {"a": "b"}, "Its column nuggets was left as it is: expected a list of texts"),
+        ("nuggets", "one, two", "found"),
+        ("rubrics", {"score1": "bad"}, "Its column rubrics was left as it is: expected a list of"),
+    ],
+)
+def test_a_column_that_holds_no_list_of_expectations_is_named_in_the_reason(
+    column: str, value: Any, reason: str
+):
+    example = read(**{column: value})
+    metric = "nuggets.all" if column == "nuggets" else "criteria.score"
+    result = score_sync(metric, example, judge=FakeChat("{}"))[metric]
+    assert result.status == "missing_input"
+    assert reason in result.reason

@@ -86,6 +86,7 @@ READ: dict[str, tuple[str, tuple[Any, ...], int, str | None, dict[str, int]]] = 
         *(1, None, {"triplets of a fact and its source": 1}),
     ),
     "healthbench.jsonl": ("HealthBench", TOLD, 1, "gpt-5", {}),
+    "research-rubrics.jsonl": ("ResearchRubrics", (*NILE[:2], (), ()), 1, "gpt-5", {}),
     "nuggetizer.jsonl": ("nuggetizer assignments", (*NILE[:2], (), ()), 2, "demo-run", {}),
 }
 

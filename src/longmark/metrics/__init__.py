@@ -25,6 +25,8 @@ from longmark.metric_sources import docstring as docstring
 from longmark.metric_sources import names as names
 from longmark.metrics._parameters import judging_kinds, not_default, parameters
 from longmark.prompts import Prompt
+from longmark.records.columns import NAMES
+from longmark.records.expected import LISTED_AS
 from longmark.records.metric_name import (
     base_of,
     in_slice,
@@ -33,6 +35,7 @@ from longmark.records.metric_name import (
     settings_in,
     without_slice,
 )
+from longmark.records.values import found
 
 if TYPE_CHECKING:
     from longmark.domain import Domain
@@ -179,6 +182,13 @@ def _without(example: Answered, fields: Sequence[str]) -> NoScore:
     reason = " ".join(f"The example has no {_FIELDS.get(name, name)}." for name in fields)
     if "answer" in fields and isinstance(why := example.meta.get("no_answer"), str):
         reason += f" {why}"  # of `longmark benchmark run`
+    for name in LISTED_AS.keys() & set(fields):
+        column = next((column for column in NAMES[name] if column in example.meta), None)
+        if column is not None:
+            reason += (
+                f" Its column {column} was left as it is: expected {LISTED_AS[name]}, found "
+                f"{found(example.meta[column])}."
+            )
     return NoScore("missing_input", reason)
 
 

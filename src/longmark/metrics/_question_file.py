@@ -55,10 +55,10 @@ def read(file: str, field: str) -> Mapping[str, tuple[Any, ...]]:
         try:
             ids, text_hash, entries = _record(record, field)
             for question_id in ids:
-                if question_id in by_id:
+                if question_id in by_id and by_id[question_id] != entries:
                     raise Problem(
-                        f'the question "{question_id}" is already in line {lines[question_id]}; a question has one '
-                        "record"
+                        f'the question "{question_id}" is already in line {lines[question_id]}, with other {field}; '
+                        "a question has one record"
                     )
         except Problem as problem:
             bad.add(at(path, line, str(problem)))
@@ -66,7 +66,8 @@ def read(file: str, field: str) -> Mapping[str, tuple[Any, ...]]:
         by_id |= dict.fromkeys(ids, entries)
         lines |= dict.fromkeys(ids, line)
         if text_hash:
-            by_text[text_hash] = None if text_hash in by_text else entries
+            same_text = by_text.get(text_hash, entries)
+            by_text[text_hash] = entries if same_text == entries else None
     bad.check()
     of_texts = {key: entries for key, entries in by_text.items() if entries is not None}
     return {**of_texts, **by_id}

@@ -12,6 +12,7 @@ from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, field_validator
 
+from longmark.progress import counted
 from longmark.records.cited import HOLDS_SOURCES
 from longmark.records.same import all_canonical
 from longmark.records.values import Problem, found, missing, text
@@ -29,6 +30,9 @@ NOT_SUPPORT: Final = "not_support"
 ASSIGNMENTS = (SUPPORT, PARTIAL, NOT_SUPPORT)
 
 _FAILED = "failed"  # what nuggetizer writes where its call failed: there is no assignment
+_MOST_POINTS = (
+    1e9  # of a criterion: greater numbers are typing errors, and their sum can be infinite
+)
 
 
 class Nugget(BaseModel):
@@ -93,6 +97,10 @@ def _rubric_item(place: str, raw: Any) -> RubricItem:
     points = raw.get("points", raw.get("weight"))
     if isinstance(points, bool) or not isinstance(points, int | float) or not math.isfinite(points):
         raise Problem(f"{place}.points: expected a number, found {found(points)}")
+    if abs(points) > _MOST_POINTS:
+        raise Problem(
+            f"{place}.points: expected a number up to {_MOST_POINTS:,.0f}, found {points:g}"
+        )
     tags = raw.get("tags", raw.get("axis"))
     tags = [] if missing(tags) else [tags] if isinstance(tags, str) else tags
     if not isinstance(tags, list | tuple):
@@ -139,3 +147,48 @@ HOLDS: dict[str, Callable[[Any], bool]] = {
     **HOLDS_SOURCES,
 }
 """Field -> whether a column of its name holds it: other tools have columns of these names that mean something else."""
+
+LISTED_AS = {
+    "nuggets": "a list of texts, or of objects with a text",
+    "criteria": "a list of objects with a criterion and points",
+}
+"""Field -> what its column has to hold, in words."""
+
+
+class ExpectationsOfQuestions:
+    """What the answers to each question are expected to hold, to tell where that differs between two answers: their
+    scores then count different things."""
+
+    def __init__(self) -> None:
+        self._first: dict[tuple[str, str], int] = {}
+        self._differing: dict[str, dict[str, None]] = {}
+
+    def add(self, example: Any) -> None:
+        """example: an Example, or a Pair, which has neither nuggets nor criteria."""
+        contents = {
+            "nuggets": [(nugget.text, nugget.importance) for nugget in _listed(example, "nuggets")],
+            "criteria": [(item.criterion, item.points) for item in _listed(example, "criteria")],
+        }
+        for field, entries in contents.items():
+            if not entries:
+                continue
+            content = hash(frozenset(entries))
+            first = self._first.setdefault((field, example.question_id), content)
+            if first != content:
+                self._differing.setdefault(field, {})[example.question_id] = None
+
+    def notices(self) -> list[str]:
+        """A sentence for each kind that differs, with the first such question."""
+        return [
+            f"Answers to {counted(len(questions), 'question')} have different {field} (the first: "
+            f'"{next(iter(questions))}"): their scores count different {_COUNTED[field]}, and a difference between '
+            "systems can come from that."
+            for field, questions in self._differing.items()
+        ]
+
+
+_COUNTED = {"nuggets": "facts", "criteria": "points"}
+
+
+def _listed(example: Any, field: str) -> tuple[Any, ...]:
+    return getattr(example, field, None) or ()

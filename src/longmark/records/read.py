@@ -16,6 +16,7 @@ from longmark.records import containers, parts, proposals, sources
 from longmark.records.columns import BadRecord, Columns, columns_shown, field_of, is_like_an_id
 from longmark.records.conversation import check_mode, scored
 from longmark.records.example import Example, Question
+from longmark.records.expected import ExpectationsOfQuestions
 from longmark.records.files import BadLines
 from longmark.records.kept import KeptFile
 from longmark.records.pair import Answered, Pair, singles
@@ -122,6 +123,7 @@ class Reading:
         self._cut: Counter[str] = Counter()
         self._first_cut = 0
         self._passages = PassageRows()
+        self._expectations = ExpectationsOfQuestions()
 
     @property
     def bad(self) -> int:
@@ -215,7 +217,8 @@ class Reading:
     def notices(self) -> tuple[str, ...]:
         """What should be known of the texts that were read."""
         put_together = self._passages.notice(self.name)
-        return (*self.ids_for_texts, *filter(None, (put_together, self._cut_texts())))
+        of_texts = (*self.ids_for_texts, *filter(None, (put_together, self._cut_texts())))
+        return (*of_texts, *self._expectations.notices())
 
     def _cut_texts(self) -> str:
         """That texts are as long as a cell of a spreadsheet can be; "" where none is."""
@@ -277,6 +280,7 @@ class Reading:
         self._like_ids = Counter()
         self._cut = Counter()
         self._first_cut = 0
+        self._expectations = ExpectationsOfQuestions()
         self.good = 0
         self._wrong = BadLines()
         self.pairs = self.part.pairs if self.part else None
@@ -302,6 +306,7 @@ class Reading:
                         )
                         self.line = line
                         self._look_at_texts(example)
+                        self._expectations.add(example)
                         yield example
                         continue
                     else:

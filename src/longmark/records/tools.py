@@ -150,6 +150,24 @@ HEALTHBENCH = Shape(
     conversation=("prompt",),
 )
 
+RESEARCH_RUBRICS = Shape(
+    "ResearchRubrics",
+    "scaleapi/researchrubrics at 2dc80e2 (README.md, processed_data.jsonl), with an answer",
+    keys=("sample_id", "prompt", "rubrics"),
+    when="type(prompt) == 'string'",
+    fields={
+        "id": "id || join('-', [to_string(sample_id), to_string(system || model || 'answer')])",
+        "question_id": "sample_id",
+        "question": "prompt",
+        "answer": "not_null(answer, response, completion)",
+        "contexts": "not_null(contexts, context)",
+        "references": "not_null(references, reference)",
+        "system": "system || model",
+        "criteria": "rubrics",
+    },
+    meta={"domain": "domain", "exploration": "exploration", "logical_nesting": "logical_nesting"},
+)
+
 PYDANTIC_EVALS = Shape(
     "Pydantic Evals report",
     "pydantic-evals 2.62 (reports that it wrote: examples/exports/pydantic_evals)",
@@ -230,6 +248,7 @@ SHAPES = (
     RAGAS_TURNS,
     NUGGETIZER,
     HEALTHBENCH,
+    RESEARCH_RUBRICS,
     PYDANTIC_EVALS,
 )
 

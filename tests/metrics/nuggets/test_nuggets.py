@@ -329,8 +329,16 @@ def test_a_question_that_the_file_does_not_have_is_unscored_and_named(tmp_path: 
     assert 'nuggets.jsonl has no nuggets for the question "q9"' in reason
 
 
-def test_one_text_of_two_questions_finds_neither(tmp_path: Path) -> None:
-    path = write(tmp_path / "nuggets.jsonl", RECORD, RECORD | {"qid": "q2"})
+def test_a_record_that_stands_twice_is_read_once(tmp_path: Path) -> None:
+    path = write(tmp_path / "nuggets.jsonl", RECORD, RECORD)
+    example = Example(id="1", question_id="q1", answer="Python is a language.")
+    scores = score_sync("nuggets", example, {"file": str(path)}, checker=OverlapChecker())
+    assert scores["nuggets.all"].value == 0.5
+
+
+def test_one_text_of_two_questions_with_other_nuggets_finds_neither(tmp_path: Path) -> None:
+    other = RECORD | {"qid": "q2", "nuggets": ["Python is old."]}
+    path = write(tmp_path / "nuggets.jsonl", RECORD, other)
     example = Example(id="1", question="What is Python?", answer="A language.")
     scores = score_sync("nuggets", example, {"file": str(path)}, checker=OverlapChecker())
     assert scores["nuggets.all"].status == "missing_input"
@@ -339,7 +347,7 @@ def test_one_text_of_two_questions_finds_neither(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("records", "says"),
     [
-        ((RECORD, RECORD), ':2: the question "q1" is already in line 1'),
+        ((RECORD, RECORD | {"nuggets": ["Other."]}), ':2: the question "q1" is already in line 1'),
         (({"qid": "q1"},), ":1: has no nuggets"),
         (({"nuggets": [{"text": "a"}]},), ":1: names no question; give it an id"),
         (([1, 2],), ":1: expected an object with named fields"),
