@@ -77,6 +77,7 @@ ELSEWHERE = {  # verb -> why it is not here
     ),
     **dict.fromkeys(("models install", "doctor"), "reads what stands in the home of longmark"),
     "prompts": "a folder of prompts: fuzz/folders.py",
+    "ci": "longmark.yaml, as `run` reads it",
     "view": "a server: view/test_server.py",
     "annotate serve": "a server: it opens the database as `annotate status` does",
     "annotate retry": "reads the database as `annotate revoke` does; annotate/test_damage.py",

@@ -103,6 +103,7 @@ WRITES_NOTHING = {
 }
 ELSEWHERE = {  # verb -> why it is not here
     "demo": "test_writing.py",
+    "ci": "into the repository around it: test_ci.py",
     "annotate serve": "the link of the owner: test_writing.py; the rest is `annotate import`",
     "annotate revoke": "writes the database, as `annotate invite` does",
     "annotate retry": "writes the database, as `annotate invite` does",

@@ -31,6 +31,7 @@ _GROUPS = {
         "demo",
         "look",
         "init",
+        "ci",
         "metrics",
         "prompts",
         "models",

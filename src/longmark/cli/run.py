@@ -245,7 +245,15 @@ def _conclude(
         about = (result.folder.name, code, checks, rows, error)
         paid: dict[str, Any] = {"spent": spent, "canary": again.spent}
         outputs.write(
-            outputs.Outcome("run", *about, **paid, notices=notices, changes=changes), files
+            outputs.Outcome(
+                "run",
+                *about,
+                **paid,
+                notices=notices,
+                changes=changes,
+                folder=result.folder,
+            ),
+            files,
         )
     return code
 

@@ -33,6 +33,7 @@ from longmark.options.groups import (
     SpendingOptions,
     TableOptions,
     WorkerOptions,
+    WorkflowOptions,
 )
 
 
@@ -90,6 +91,14 @@ def _look(verbs: Any) -> None:
     )
     add_input(parser)
     add_turns(parser)
+
+    text = "Write the workflow that scores a run on each pull request and compares it with the base branch."
+    parser = add_verb(verbs, "ci", "longmark.cli.ci.verb:ci", text)
+    forges = ("github", "gitlab")
+    add(parser, "forge", "github|gitlab", "where the repository is", choices=forges)
+    text = "a run of longmark.yaml (default: the only one)"
+    add(parser, "name", "NAME", text, nargs="?")
+    add_options(parser, WorkflowOptions)
 
 
 def _status(verbs: Any) -> None:

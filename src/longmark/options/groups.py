@@ -246,6 +246,18 @@ class ConfigOptions(TrustOption):
 
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
+class WorkflowOptions:
+    """workflow"""
+
+    requirement: str | None = option(
+        None,
+        "what pip installs on the runner, pinned: 'longmark[stats] @ git+https://HOST/longmark@COMMIT' (default: what "
+        "is installed here, if it came from a commit)",
+        "TEXT",
+    )
+
+
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class TableOptions(ClusterOption):
     """table"""
 

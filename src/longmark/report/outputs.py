@@ -75,7 +75,7 @@ class Outcome:
     """What a verb found. name: of what it is about, the same each time; says: the conclusion in a sentence; table: the
     result for people; spent: calls, tokens and dollars, if they are not those of the rows; canary: the part of spent
     that `--canary` took, None without one; error: why there is no valid result, "" if there is; differences: of a
-    comparison; changes: against a base run; gate_noun: what the gates are called;
+    comparison; changes: against a base run; folder: of the run that was made; gate_noun: what the gates are called;
     lenient: one that is undecided does not fail the build."""
 
     verb: str
@@ -91,6 +91,7 @@ class Outcome:
     canary: Any = None
     notices: Sequence[str] = ()
     changes: Sequence[Change] = ()
+    folder: Path | None = None
     gate_noun: str = "gate"
     lenient: bool = False
 
@@ -355,6 +356,7 @@ def as_json(outcome: Outcome) -> bytes:
         "longmark": longmark.__version__,
         "verb": outcome.verb,
         "name": outcome.name,
+        "folder": None if outcome.folder is None else str(outcome.folder),
         "exit_code": outcome.code,
         "error": outcome.error or None,
         "says": outcome.says or None,
