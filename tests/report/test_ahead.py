@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from tests.report.runs import CORRECTNESS, EASE, GRADE, RELEVANCE, manifest, row, write_run
@@ -11,7 +12,11 @@ from tests.report.runs import CORRECTNESS, EASE, GRADE, RELEVANCE, manifest, row
 from longmark.report.html import write_report
 
 
-def said(tmp_path: Path, scores: dict[str, dict[str, list[float | None]]]) -> str:
+def said(
+    tmp_path: Path,
+    scores: dict[str, dict[str, list[float | None]]],
+    primary: Sequence[str] = (),
+) -> str:
     """What the page says of scores, metric -> system -> a score for each question; "" where it says nothing."""
     rows = [
         row(f"{system}-{i}", metric, value, system=system, question_id=f"q{i}")
@@ -19,7 +24,8 @@ def said(tmp_path: Path, scores: dict[str, dict[str, list[float | None]]]) -> st
         for system, values in systems.items()
         for i, value in enumerate(values)
     ]
-    write_report([write_run(tmp_path / "run", [], rows, manifest())], tmp_path / "two.html")
+    run = write_run(tmp_path / "run", [], rows, manifest())
+    write_report([run], tmp_path / "two.html", primary=primary)
     match = re.search(
         r'<p class="says">(.*?)</p>', (tmp_path / "two.html").read_text("utf-8"), re.DOTALL
     )
@@ -45,6 +51,26 @@ def test_the_page_of_two_systems_says_who_is_ahead_and_what_could_be_chance(tmp_
         "careful is ahead on Question relevance. Could be chance: hasty leads on Answer correctness. "
         "Equal on every question: Readability: reading ease."
     )
+
+
+def test_a_primary_metric_is_tested_by_itself_and_the_others_say_that_they_are_exploratory(
+    tmp_path: Path,
+):
+    # differences of .01 and .20 in turn: t = .105 / .0359 = 2.9 of 8 questions; the quantile is 2.36 for one metric
+    # and 3.13 for three (level 1 - .05 / 3)
+    scores = {
+        RELEVANCE: {"a": plus(0.01, 0.2), "b": plus(0)},
+        CORRECTNESS: {"a": plus(0.3, 0.33), "b": plus(0)},
+        EASE: {"a": plus(0), "b": plus(0)},
+    }
+    assert said(tmp_path, scores).startswith(
+        "a is ahead on Answer correctness. Could be chance: a leads on Question relevance."
+    )
+    alone = said(tmp_path, scores, [RELEVANCE])
+    assert alone.startswith(
+        "a is ahead on Question relevance. Exploratory: a is ahead on Answer correctness. "
+    )
+    assert alone.endswith("Primary: Question relevance; every other metric is exploratory.")
 
 
 def test_of_several_systems_the_first_is_held_against_the_second_at_the_level_of_all_pairs(

@@ -347,6 +347,28 @@ def test_a_summary_has_the_change_against_a_base_run_of_each_system(
     assert read()[2]["changes"] == data["changes"]
 
 
+def test_the_change_of_a_run_is_decided_by_its_primary_metrics(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    pytest.importorskip("scipy")
+    lengths("old", 6)
+    lengths("new", 3)
+    assert scored("old") == 0
+    assert scored("new", "--primary", "classic.rouge_l") == 2
+    assert "--primary needs a run to compare with: add --base RUN" in capsys.readouterr().err
+    assert scored("new", "--base", "old", "--primary", "ccrs") == 2
+    assert "unknown metric: ccrs" in capsys.readouterr().err
+    assert not Path("new").exists()
+    assert scored("new", "--base", "old", "--primary", "classic.rouge_l", *FILES) == 0
+    (change,) = read()[2]["changes"]
+    assert change["says"].startswith("s (old) is better on ROUGE-L (+0.")
+    assert " Exploratory: " in change["says"]
+    assert [row["role"] for row in change["rows"]] == ["primary", "exploratory"]
+    report = ("report", "new", "--out", "p.html", "--base", "old", "--primary", "classic.rouge_l")
+    assert in_process([*report, *FILES]) == 0
+    assert read()[2]["changes"] == [change]
+
+
 def test_a_change_that_could_be_chance_says_so() -> None:
     pytest.importorskip("scipy")
     for name in ("old", "new"):

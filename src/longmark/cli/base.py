@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from longmark.assertions.result import NOT_TESTED, Checked
 from longmark.assertions.same import pairs_of
-from longmark.cli.arguments import bounds_of, needs_stats
-from longmark.errors import UserError
+from longmark.cli.arguments import bounds_of, needs_stats, scores_in
+from longmark.errors import UnknownName, UserError
 from longmark.places import real
+from longmark.records.metric_name import under, without_slice
 from longmark.scores.files import source_of
 from longmark.scores.manifest import read_manifest, refuse_pairs
 from longmark.scores.observations import Observations
@@ -46,6 +48,20 @@ def check(arguments: argparse.Namespace, out: Path | None) -> None:
         )
 
 
+def check_primary(arguments: argparse.Namespace, scores: Sequence[str]) -> None:
+    """UserError, before anything is paid for, for primary metrics that the run will not have, or without a base that
+    they could decide about. scores: those of the run."""
+    if not arguments.primary:
+        return
+    if not arguments.base:
+        raise UserError("--primary needs a run to compare with: add --base RUN")
+    for name in scores_in(arguments.primary):
+        if not under(without_slice(name)[0], scores):
+            raise UnknownName(
+                "metric", name, scores, f"--primary: the run's metrics are {', '.join(scores)}."
+            )
+
+
 def leave_out_absent(arguments: argparse.Namespace) -> None:
     """Where the base is not there yet, as in the first run of a build: the run is scored and compared with nothing, and
     a notice says so (`arguments.no_base`), on standard error and in the summary."""
@@ -62,6 +78,7 @@ def leave_out_absent(arguments: argparse.Namespace) -> None:
     arguments.base = None
     arguments.fail_if_worse = False
     arguments.margin = []
+    arguments.primary = []
 
 
 def changes(
@@ -108,6 +125,7 @@ def _change(
         cluster=cluster,
         bounds=bounds_of(getattr(arguments, "bounds", [])),
         margin=parsed(arguments.margin),
+        primary=scores_in(arguments.primary),
         against_first=True,
         alpha=0.05 / family,
     )

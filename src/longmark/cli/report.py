@@ -12,6 +12,7 @@ from longmark.cli.arguments import (
     corrections_of,
     needs_stats,
     outputs_of,
+    scores_in,
     split,
     tell_cautions,
 )
@@ -48,7 +49,13 @@ def report(arguments: argparse.Namespace) -> int:
         checks = check_gates(gates, counts, arguments.max_unscored)
     corrected = _corrected(arguments, cluster)
     summary = write_report(
-        arguments.runs, arguments.out, cluster=cluster, bounds=bounds, by=by, corrected=corrected
+        arguments.runs,
+        arguments.out,
+        cluster=cluster,
+        bounds=bounds,
+        by=by,
+        corrected=corrected,
+        primary=scores_in(arguments.primary),
     )
     print(f"Report: {arguments.out}")
     if arguments.base:

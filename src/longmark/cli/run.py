@@ -59,6 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
     with closing(open_cache(options.cache)) as cache:
         registry = registry_of(arguments, options, cache)
         settings = make_settings(arguments.metrics, registry, options, examples)
+        base.check_primary(arguments, settings.scores)
         bounds = {
             name: spec.bounds
             for chosen in settings.selected

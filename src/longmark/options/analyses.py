@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from longmark.options import DECLARED, declared, option
-from longmark.options.groups import BoundsOption, ClusterOption
+from longmark.options.groups import BoundsOption, ClusterOption, PrimaryOption
 
 if TYPE_CHECKING:
     from longmark.stats.hypotheses import Hypothesis
@@ -169,6 +169,7 @@ class CompareStatistics:
 @dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class CompareGroups(
     MetricNames,
+    PrimaryOption,
     HigherOption,
     LowerOption,
     BoundsOption,

@@ -281,7 +281,20 @@ class BoundsOption:
 
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
-class GateOptions:
+class PrimaryOption:
+    """scores"""
+
+    primary: Sequence[str] = option(
+        (),
+        "the metrics or families that decide: they alone are tested together and gated, the others are exploratory "
+        "(default: all decide)",
+        "NAME,…",
+        kind="scores",
+    )
+
+
+@dataclass(frozen=True, init=False, repr=False, eq=False)
+class GateOptions(PrimaryOption):
     """exit code"""
 
     fail_under: Sequence[str] = option(

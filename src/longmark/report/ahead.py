@@ -3,7 +3,8 @@
 On a metric the first system is held against the second, paired by question. The interval of the mean difference is
 Hall's t (`stats.means`) at the level 1 - .05 / m, of m pairs of systems on all metrics together (Bonferroni): the first
 is ahead if it excludes 0 in both readings, on the questions with a score of both and on those with a score of either,
-an unscored answer with the worst score. `longmark compare` tests every pair, with p-values.
+an unscored answer with the worst score. Of primary metrics and of the others m counts by itself. `longmark compare`
+tests every pair, with p-values.
 """
 
 from __future__ import annotations
@@ -11,11 +12,13 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from math import isnan, nan
 from operator import itemgetter
 
+from longmark.errors import UnknownName
+from longmark.records.metric_name import under
 from longmark.report.format import counted, listed
 from longmark.report.summary import Summary
 from longmark.scores.clusters import QUESTION
@@ -38,12 +41,14 @@ FEW = "few"
 @dataclass(frozen=True, slots=True)
 class Lead:
     """The system with the highest mean on a metric (the best side of it) beside the second. result: `ahead`; `chance`:
-    the lead could be chance; `unscored`: the readings differ; `equal`: on every question; `few`: common questions."""
+    the lead could be chance; `unscored`: the readings differ; `equal`: on every question; `few`: common questions.
+    exploratory: primary metrics were named, and this is none."""
 
     metric: str
     first: str
     second: str
     result: str
+    exploratory: bool = False
 
 
 @dataclass(slots=True)
@@ -56,8 +61,20 @@ class _Columns:
     clusters: list[str]
 
 
-def leads(index: Observations, summary: Summary) -> list[Lead]:
-    """A lead for each metric with a better direction and two scored systems or more, slices left out."""
+def primary_of(names: Sequence[str], metrics: Sequence[str]) -> list[str]:
+    """The metrics of these names and families. UnknownName for a name of none."""
+    primary = set[str]()
+    for name in names:
+        selected = under(name, metrics)
+        if not selected:
+            raise UnknownName("metric", name, metrics, f"The runs have {', '.join(metrics)}.")
+        primary.update(selected)
+    return [metric for metric in metrics if metric in primary]
+
+
+def leads(index: Observations, summary: Summary, primary: Sequence[str] = ()) -> list[Lead]:
+    """A lead for each metric with a better direction and two scored systems or more, slices left out. primary: metrics
+    whose pairs alone count in m; those of the others count together."""
     directed = (
         []
         if summary.pairs
@@ -68,13 +85,21 @@ def leads(index: Observations, summary: Summary) -> list[Lead]:
     scored = {
         metric: [cell.system for cell in summary.of(metric) if cell.scored] for metric in directed
     }
-    pairs = sum(math.comb(len(systems), 2) for systems in scored.values())
-    candidates = (
-        _lead(index, summary, metric, systems, pairs)
-        for metric, systems in scored.items()
-        if len(systems) > 1
-    )
-    return [lead for lead in candidates if lead]
+    leads_by_role = list[Lead]()
+    for exploratory in (False, True):
+        in_role = {
+            metric: systems
+            for metric, systems in scored.items()
+            if (bool(primary) and metric not in primary) is exploratory
+        }
+        pairs = sum(math.comb(len(systems), 2) for systems in in_role.values())
+        candidates = (
+            _lead(index, summary, metric, systems, pairs)
+            for metric, systems in in_role.items()
+            if len(systems) > 1
+        )
+        leads_by_role += [replace(lead, exploratory=exploratory) for lead in candidates if lead]
+    return leads_by_role
 
 
 def _lead(
@@ -151,7 +176,12 @@ def _columns(
 
 def in_words(leads_found: Sequence[Lead], titles: Mapping[str, str], systems: int) -> list[str]:
     """A sentence for each result, what is decided first. systems: of the page; of more than two the second is named,
-    and who leads by chance is not."""
+    and who leads by chance is not. Exploratory metrics come behind the others, and say what they are."""
+    exploratory = [replace(lead, exploratory=False) for lead in leads_found if lead.exploratory]
+    if exploratory:
+        deciding = [lead for lead in leads_found if not lead.exploratory]
+        first, *sentences = in_words(exploratory, titles, systems)
+        return [*in_words(deciding, titles, systems), f"Exploratory: {first}", *sentences]
 
     def of(result: str, word: str = "", than: str = "") -> dict[str, list[str]]:
         groups: dict[str, list[str]] = {}

@@ -31,12 +31,14 @@ def write_report(
     bounds: Mapping[str, tuple[float, float]] | None = None,
     by: Sequence[str] = (),
     corrected: Section | None = None,
+    primary: Sequence[str] = (),
 ) -> Summary:
     """Writes the page of run folders and files of rows to `out`, whole or not at all, and returns the summary it shows.
 
     most: examples the page holds at most; lowest: how many of them are the lowest ones where there are more; cluster:
     the field of the examples that the answers of a cluster share; bounds: of metrics whose runs declare none; by:
-    fields that cut the answers into slices; corrected: the means that labels correct, shown below the scores.
+    fields that cut the answers into slices; corrected: the means that labels correct, shown below the scores;
+    primary: metrics or families that decide which system is ahead, shown first.
     Errors: UserError if a path is no source of scores or is given twice, if there is no row, or if `out` cannot be
     written, does not end in .html or .htm, or is a file that is not an earlier report.
     """
@@ -47,10 +49,19 @@ def write_report(
         index.read(folders)
         index.refuse_empty(runs)
         summary = summary_of(index, manifests)
+        deciding = ahead.primary_of(primary, summary.metrics)
         selection = select(index, summary.facts, manifests[0].seed, most, lowest)
         write_page(
             out,
-            _page(index, summary, manifests, selection, load(index, folders, selection), corrected),
+            _page(
+                index,
+                summary,
+                manifests,
+                selection,
+                load(index, folders, selection),
+                corrected,
+                deciding,
+            ),
         )
     return summary
 
@@ -62,6 +73,7 @@ def _page(
     selection: Selection,
     loaded: Loaded,
     corrected: Section | None,
+    primary: Sequence[str],
 ) -> Iterator[bytes]:
     title, heading, lede = sections.heading(summary, manifests, selection.total)
     titles = metric_titles(summary.metrics)
@@ -79,8 +91,12 @@ def _page(
         how_many=how_many,
         summary=summary,
         titles=titles,
-        ahead=ahead.in_words(ahead.leads(index, summary), titles, len(summary.systems)),
-        metrics=list(sections.score_table(summary, titles, loaded.agreement)),
+        ahead=ahead.in_words(ahead.leads(index, summary, primary), titles, len(summary.systems)),
+        primary=[titles[metric] for metric in primary],
+        metrics=sorted(
+            sections.score_table(summary, titles, loaded.agreement),
+            key=lambda row: bool(primary) and row[0] not in primary,
+        ),
         corrected=corrected,
         corrected_tables=[
             table_data(table, None) for table in (corrected.tables if corrected else ())

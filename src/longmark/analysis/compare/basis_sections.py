@@ -13,12 +13,17 @@ from longmark.analysis.compare.difference_sections import (
     drawn_pairs,
     pair_label,
 )
-from longmark.analysis.compare.results import MetricResult, QuestionApart, SystemResult
+from longmark.analysis.compare.results import (
+    MetricResult,
+    QuestionApart,
+    SystemResult,
+    result_titles,
+)
 from longmark.analysis.grid import Grid
 from longmark.report.charts import ForestRow, Stack, groups, stacked
 from longmark.report.document import Section
 from longmark.report.figures import Figure
-from longmark.report.format import counted, metric_titles
+from longmark.report.format import counted
 from longmark.report.summary import reasons_in_words
 from longmark.report.tables import Column, Table
 
@@ -74,7 +79,7 @@ def rankings(metrics: Sequence[MetricResult]) -> tuple[Figure, ...]:
     """The systems of each metric, best first, with bars beside those that do not differ significantly; if neither
     direction is better, their means without a ranking."""
     figures = []
-    words = metric_titles(metric.metric for metric in metrics)
+    words = result_titles(metrics)
     for result in metrics:
         if result.facts.higher_is_better is None:
             title = f"{words[result.metric]} (direction: {result.direction})"

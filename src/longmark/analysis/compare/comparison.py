@@ -6,7 +6,7 @@ UnknownName for a metric or a system that does not exist.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -26,7 +26,7 @@ from longmark.analysis.compare.hypotheses import tests_for
 from longmark.analysis.compare.judges import Judged, cautions, over_judges
 from longmark.analysis.compare.margin import Decision, by_metric, decisions
 from longmark.analysis.compare.results import MetricResult, PairResult, metric_result
-from longmark.analysis.compare.tests import ComparisonSettings, family, tests_of
+from longmark.analysis.compare.tests import ComparisonSettings, PairTests, family, tests_of
 from longmark.errors import UnknownName, UserError, options_of
 from longmark.options import described, named, with_keywords
 from longmark.options.analyses import CompareGroups, QuestionCluster
@@ -54,6 +54,10 @@ class Comparison(SelfShown):
     differing      differences in how the scores were made, a line each; empty unless that was allowed
     notices        what a reader must know first
     left_out       metrics that were not compared, and why
+    primary        the metrics that were named as primary, also one that is left out; none: every metric decides
+
+    `metrics` has the primary ones first. Their tests are one family, those of the exploratory metrics another one, each
+    at alpha: what decides is as powerful as if nothing else had been measured.
     """
 
     PAGE: ClassVar[str] = "longmark.analysis.compare.page"
@@ -72,6 +76,7 @@ class Comparison(SelfShown):
     margins: tuple[Decision, ...]
     judges: tuple[Judged, ...]
     longmark: str = __version__
+    primary: tuple[str, ...] = ()
 
     @property
     def places(self) -> int:
@@ -79,12 +84,26 @@ class Comparison(SelfShown):
         return max(metric.places for metric in self.metrics)
 
     @property
+    def deciding(self) -> list[MetricResult]:
+        """The primary metrics; all, where none was named."""
+        return [metric for metric in self.metrics if not metric.exploratory]
+
+    @property
+    def exploratory(self) -> list[MetricResult]:
+        return [metric for metric in self.metrics if metric.exploratory]
+
+    @property
     def comparisons(self) -> int:
-        """The pairs and metrics that were tested, which p is adjusted for."""
-        return sum(pair.p is not None for metric in self.metrics for pair in metric.pairs)
+        """The pairs and deciding metrics that were tested, which their p is adjusted for."""
+        return tests_in(self.deciding)
 
     def metric(self, name: str) -> MetricResult:
         return next(metric for metric in self.metrics if metric.metric == name)
+
+
+def tests_in(metrics: Sequence[MetricResult]) -> int:
+    """The comparisons with a test, of a family of metrics."""
+    return sum(pair.p is not None for metric in metrics for pair in metric.pairs)
 
 
 @described
@@ -122,12 +141,15 @@ def compare(
     )
     scores = scores.directed(chosen.higher, chosen.lower)
     places = _systems(scores, names_given(chosen.systems))
-    metrics, left_out = _comparable(scores, scores.named(chosen.metrics), places, chosen.complete)
+    selected = scores.named(chosen.metrics)
+    metrics, left_out = _comparable(scores, selected, places, chosen.complete)
+    primary = _primary(scores, names_given(chosen.primary), selected, left_out)
+    metrics.sort(key=lambda metric: bool(primary) and metric not in primary)
     consequence = "differences may come from the scoring and not from the systems"
     differing = check_scoring(
         scores, metrics, chosen.allow_different_judges, consequence, judges=chosen.judges
     )
-    margins = by_metric(chosen.margin, {metric: scores.facts[metric] for metric in metrics})
+    margins = _margins(chosen, scores, metrics, primary)
     settings = _how(len(scores.questions), len(metrics), len(places), chosen)
     if chosen.against_first:
         settings = replace(settings, baseline=places[0])
@@ -136,11 +158,20 @@ def compare(
         progress(f"tests of {metric} ({i} of {len(metrics)})")
         tested.append(tests_of(scores, metric, places, settings))
     progress("tests over all metrics")
-    tests = family(tested, scores, settings)
+    tests = dict[str, PairTests]()
+    for in_family in (True, False):  # with primary metrics, the others are a family of their own
+        members = [
+            of_metric
+            for of_metric in tested
+            if (not primary or of_metric.metric in primary) is in_family
+        ]
+        tests |= family(members, scores, settings) if members else {}
     results = []
     for i, of_metric in enumerate(tested, start=1):
         progress(f"intervals of {of_metric.metric} ({i} of {len(metrics)})")
-        results.append(metric_result(scores, of_metric, places, tests[of_metric.metric], settings))
+        result = metric_result(scores, of_metric, places, tests[of_metric.metric], settings)
+        is_exploratory = bool(primary) and of_metric.metric not in primary
+        results.append(replace(result, exploratory=is_exploratory))
     texts = scores.question_texts(
         {question.question_id for result in results for question in result.apart}
     )
@@ -176,7 +207,46 @@ def compare(
         ),
         judges=judged,
         margins=decisions(tested, results, margins, settings.alpha),
+        primary=primary,
     )
+
+
+def _primary(
+    scores: Scores,
+    names: Sequence[str],
+    selected: Sequence[str],
+    left_out: Sequence[tuple[str, str]],
+) -> tuple[str, ...]:
+    """The primary metrics of these names and families, in the order of the scores. UserError where none of a name is
+    selected, or none at all can be compared: a comparison without its primary metrics answers another question."""
+    if not names:
+        return ()
+    for name in names:
+        if not {*scores.named([name])} & {*selected}:
+            raise UserError(
+                f"{named('primary', name)}: it is not among the metrics that {named('metrics')} selects; add it there"
+            )
+    primary = tuple(metric for metric in scores.named(names) if metric in selected)
+    reasons = [f"{metric}: {why}" for metric, why in left_out if metric in primary]
+    if len(reasons) == len(primary):
+        raise UserError(
+            f"{named('primary', ','.join(names))}: no primary metric can be compared: {'; '.join(reasons)}"
+        )
+    return primary
+
+
+def _margins(
+    chosen: CompareOptions, scores: Scores, metrics: Sequence[str], primary: Sequence[str]
+) -> dict[str, float]:
+    """The margins of the deciding metrics. UserError for a margin that names an exploratory one."""
+    facts = {metric: scores.facts[metric] for metric in metrics if not primary or metric in primary}
+    if isinstance(chosen.margin, Mapping):
+        for name in chosen.margin:
+            if name in metrics and name not in facts:
+                raise UserError(
+                    f"{named('margin')}: {name} is exploratory, and margins decide; add it to {named('primary')}"
+                )
+    return by_metric(chosen.margin, facts)
 
 
 def _judged(

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from longmark.analysis.compare.comparison import Comparison
+from longmark.analysis.compare.comparison import Comparison, tests_in
 from longmark.analysis.compare.margin import UNDECIDED
-from longmark.analysis.compare.results import MetricResult, PairResult
+from longmark.analysis.compare.results import MetricResult, PairResult, result_titles
 from longmark.analysis.grid import Grid
 from longmark.report.charts import ForestRow, forest
 from longmark.report.document import Section
 from longmark.report.figures import Figure
-from longmark.report.format import counted, listed, metric_titles, p_value
+from longmark.report.format import counted, listed, p_value
 from longmark.report.tables import Column
 
 MOST_PAIRS = 30
@@ -22,6 +22,23 @@ _EQUAL = "all differences are equal: p decides; the interval is computed from th
 METRIC = Column("metric", "metric", kind="metric")
 PAIR = (METRIC, Column("first", "first"), Column("second", "second"))
 """The columns that name a pair of systems on a metric."""
+
+
+def in_family(comparison: Comparison) -> str:
+    """The comparisons that p is adjusted for, by the family."""
+    deciding = counted(comparison.comparisons, "comparison")
+    if not comparison.primary:
+        return deciding
+    exploratory = counted(tests_in(comparison.exploratory), "comparison")
+    return f"{deciding} of primary metrics; {exploratory} of exploratory metrics, by themselves"
+
+
+def role_column(comparison: Comparison) -> tuple[Column, ...]:
+    """Whether a row's metric is primary; no column where none was named."""
+    if not comparison.primary:
+        return ()
+    roles = {metric.metric: metric.role for metric in comparison.metrics}
+    return (Column("role", lambda row: roles[row.metric]),)
 
 
 def all_pairs(comparison: Comparison) -> list[PairResult]:
@@ -36,7 +53,7 @@ def drawn_pairs(
     metrics: Sequence[MetricResult],
 ) -> Sequence[tuple[MetricResult, Sequence[PairResult], str]]:
     """Each metric with the pairs that its figures have and their title."""
-    titles = metric_titles(metric.metric for metric in metrics)
+    titles = result_titles(metrics)
     drawn = []
     for metric in metrics:
         if len(metric.pairs) <= MOST_PAIRS:
@@ -52,7 +69,7 @@ def drawn_pairs(
 def differences_section(comparison: Comparison) -> Section:
     ci = f"{100 * (1 - comparison.settings.alpha):.4g} % CI"
     tests = (
-        f"p (adjusted) decides: {TEST} ({counted(comparison.comparisons, 'comparison')}). p (unadjusted): the same "
+        f"p (adjusted) decides: {TEST} ({in_family(comparison)}). p (unadjusted): the same "
         "test of the pair alone. p (Tukey HSD): as in the CCRS paper, over the pairs of the metric, on the questions "
         "that every system has."
     )
@@ -60,7 +77,11 @@ def differences_section(comparison: Comparison) -> Section:
         "Differences",
         f"First minus second in the metric's units, over the n questions that both have, with {ci} and adjusted "
         "p-values.",
-        (_grid_of_differences(all_pairs(comparison), comparison.places, tests).table(),),
+        (
+            _grid_of_differences(
+                all_pairs(comparison), comparison.places, tests, role_column(comparison)
+            ).table(),
+        ),
         differences(
             [metric for metric in comparison.metrics if metric not in in_overview(comparison)]
         ),
@@ -84,7 +105,10 @@ def differences(metrics: Sequence[MetricResult]) -> tuple[Figure, ...]:
 
 
 def _grid_of_differences(
-    pairs: Sequence[PairResult], places: int | None, note: str = ""
+    pairs: Sequence[PairResult],
+    places: int | None,
+    note: str = "",
+    role: tuple[Column, ...] = (),
 ) -> Grid[PairResult]:
     def about(pair: PairResult) -> str | None:
         ends = pair.common.ends
@@ -94,7 +118,7 @@ def _grid_of_differences(
     return Grid(
         "differences",
         "Differences",
-        PAIR,
+        (METRIC, *role, *PAIR[1:]),
         pairs,
         (
             Column("first - second", "difference", places, key="difference"),
@@ -124,7 +148,7 @@ def _grid_of_differences(
 def overview(comparison: Comparison) -> tuple[Figure, ...]:
     """Two systems in one figure: their difference on each metric in the overview (`in_overview`), as a share of the
     metric's range, to the right where the first one is better."""
-    titles = metric_titles(metric.metric for metric in comparison.metrics)
+    titles = result_titles(comparison.metrics)
     rows = []
     for result in in_overview(comparison):
         pair = result.pairs[0]

@@ -1,4 +1,5 @@
-"""`compare --fail-if-worse`: the assertion `SYSTEM no worse than FIRST` of each system, on any metric with a direction.
+"""`compare --fail-if-worse`: the assertion `SYSTEM no worse than FIRST` of each system, on any metric with a
+direction; where primary metrics were named, on any of these.
 
 The results, of which only `ok` passes, in the order in which they are tried:
 
@@ -46,7 +47,7 @@ def against_first(
         )
     checked = list(_checked(comparison, require_decision, max_unscored))
     if all(check.result == "not tested" for check in checked):
-        if all(metric.facts.higher_is_better is None for metric in comparison.metrics):
+        if all(metric.facts.higher_is_better is None for metric in comparison.deciding):
             raise UserError(
                 f"{named('fail_if_worse')}: the direction of no compared metric is known; for scores made elsewhere, add "
                 f"{named('higher', 'METRIC')} or {named('lower', 'METRIC')}"
@@ -67,8 +68,10 @@ def _checked(
         (margin.metric, margin.first, margin.second): margin for margin in comparison.margins
     }
     for name, why in comparison.left_out:
+        if comparison.primary and name not in comparison.primary:
+            continue
         yield Checked(name, "", name, "not tested", f"not tested: {name}: {why}")
-    for metric in comparison.metrics:
+    for metric in comparison.deciding:
         if metric.facts.higher_is_better is None:
             continue
         pairs = {

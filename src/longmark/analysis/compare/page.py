@@ -12,14 +12,14 @@ from longmark.analysis.compare.basis_sections import (
     questions_section,
     wins_section,
 )
-from longmark.analysis.compare.comparison import Comparison
+from longmark.analysis.compare.comparison import Comparison, tests_in
 from longmark.analysis.compare.difference_sections import (
     METRIC,
     TEST,
-    all_pairs,
     differences_section,
     overview,
     pair_label,
+    role_column,
     unscored_sections,
 )
 from longmark.analysis.compare.hypotheses import hypotheses_section
@@ -28,6 +28,7 @@ from longmark.analysis.compare.margin import UNDECIDED, margin_section
 from longmark.analysis.compare.results import FEWEST_JACKKNIFE, MetricResult
 from longmark.analysis.compare.verdict import verdict
 from longmark.analysis.grid import Grid
+from longmark.options import named
 from longmark.report.document import Document, Section, folded_after
 from longmark.report.format import counted, listed, metric_titles
 from longmark.report.tables import Column, Range
@@ -69,7 +70,7 @@ def document(comparison: Comparison) -> Document:
     return Document(
         kind="comparison",
         title=f"Comparison of {names}",
-        lede=f"{counted(len(comparison.metrics), 'metric')}, paired by question.",
+        lede=f"{_counted_metrics(comparison)}, paired by question.",
         sections=(
             first,
             *judge_section(comparison.judges, comparison.places),
@@ -82,6 +83,7 @@ def document(comparison: Comparison) -> Document:
             "Compared by": comparison.by,
             "Clusters": comparison.cluster,
             "Systems": list(comparison.systems),
+            **({"Primary metrics": list(comparison.primary)} if comparison.primary else {}),
             "Test that decides": TEST,
             "Family": "pairs with the first system"
             if settings.baseline is not None
@@ -108,10 +110,10 @@ def document(comparison: Comparison) -> Document:
 def _result_section(comparison: Comparison) -> Section:
     """The conclusion of each metric, with the means of the systems; of two systems their difference and its p."""
     settings = comparison.settings
-    pairs = all_pairs(comparison)
     compared = counted(comparison.comparisons, "comparison")
-    significant = sum(pair.significant for pair in pairs)
-    summary = f"{lead(comparison)} Significant differences: {significant:,} of {compared} (alpha "
+    significant = _significant(comparison.deciding)
+    of_primary = " of primary metrics" if comparison.primary else ""
+    summary = f"{lead(comparison)} Significant differences: {significant:,} of {compared}{of_primary} (alpha "
     summary += f"{settings.alpha:g}, adjusted by max-T{_clusters(comparison)})."
     only_first = settings.baseline is not None and len(comparison.systems) > 2
     summary += " Pairs with the first system only." if only_first else ""
@@ -127,7 +129,7 @@ def _result_section(comparison: Comparison) -> Section:
 
 def _remarks(comparison: Comparison) -> Iterator[str]:
     """What a reader must know of differences that are not significant."""
-    pairs = all_pairs(comparison)
+    pairs = [pair for metric in comparison.deciding for pair in metric.pairs]
     alpha = comparison.settings.alpha
     if any(pair.common.detectable is not None and not pair.significant for pair in pairs):
         yield _NOT_EQUAL
@@ -145,8 +147,25 @@ def _remarks(comparison: Comparison) -> Iterator[str]:
         yield (
             f"On {listed(list(titles.values()))} p is at most {alpha:g} by itself, but not over "
             f"{counted(comparison.comparisons, 'comparison')}: with many metrics each one needs more. Name those that "
-            "matter before the next run, and compare these alone."
+            f"matter before the next run ({named('primary')}): they alone then decide."
         )
+    if comparison.exploratory:
+        yield (
+            f"Exploratory metrics: {_significant(comparison.exploratory):,} of "
+            f"{counted(tests_in(comparison.exploratory), 'comparison')} significant, adjusted over these alone. They "
+            "decide nothing: test what they suggest on new questions, as a primary metric."
+        )
+
+
+def _significant(metrics: Sequence[MetricResult]) -> int:
+    return sum(pair.significant for metric in metrics for pair in metric.pairs)
+
+
+def _counted_metrics(comparison: Comparison) -> str:
+    total = counted(len(comparison.metrics), "metric")
+    if not comparison.primary:
+        return total
+    return f"{total}, {len(comparison.deciding)} primary, the others exploratory"
 
 
 def _result_grid(comparison: Comparison) -> Grid[MetricResult]:
@@ -180,7 +199,7 @@ def _result_grid(comparison: Comparison) -> Grid[MetricResult]:
     return Grid(
         "results",
         "Results by metric",
-        (METRIC, Column("direction", "direction", spare=3)),
+        (METRIC, *role_column(comparison), Column("direction", "direction", spare=3)),
         comparison.metrics,
         columns,
         None,
@@ -238,26 +257,30 @@ def _clusters(comparison: Comparison) -> str:
 
 
 def lead(comparison: Comparison) -> str:
-    """The verdict on two systems; then the metrics of each conclusion that it does not name, the decided ones first."""
-    sentence = verdict(comparison)
-    titles = metric_titles(metric.metric for metric in comparison.metrics)
+    """The verdict on two systems; then the metrics of each conclusion that it does not name, the decided ones first;
+    then those of exploratory metrics, said to be so."""
+    sentences = [verdict(comparison), _conclusions(comparison.deciding, verdict(comparison))]
+    if comparison.exploratory:
+        sentences.append(f"Exploratory: {_conclusions(comparison.exploratory, '')}")
+    return " ".join(filter(None, sentences))
+
+
+def _conclusions(metrics: Sequence[MetricResult], sentence: str) -> str:
+    """The metrics by their conclusions; sentence: the verdict, whose metrics are not named again."""
+    titles = metric_titles(metric.metric for metric in metrics)
     by_conclusion: dict[str, list[str]] = {}
-    any_shown = any(pair.significant for pair in all_pairs(comparison))
-    for result in sorted(
-        comparison.metrics, key=lambda metric: not any(pair.significant for pair in metric.pairs)
-    ):
+    any_shown = _significant(metrics) > 0
+    for result in sorted(metrics, key=lambda metric: not _significant([metric])):
         words = conclusion(result)
-        in_verdict = any(pair.significant for pair in result.pairs) or (
-            words == _NO_DIFFERENCE and not any_shown
-        )
+        in_verdict = _significant([result]) > 0 or (words == _NO_DIFFERENCE and not any_shown)
         if not (sentence and in_verdict):
             by_conclusion.setdefault(words, []).append(titles[result.metric])
-    clauses = "; ".join(f"{words} on {listed(metrics)}" for words, metrics in by_conclusion.items())
+    clauses = "; ".join(f"{words} on {listed(names)}" for words, names in by_conclusion.items())
     if not clauses:
-        return sentence
+        return ""
     if clauses.startswith((_NO_DIFFERENCE, UNDECIDED)) or sentence:
         clauses = clauses[0].upper() + clauses[1:]
-    return f"{sentence} {clauses}.".strip()
+    return f"{clauses}."
 
 
 def conclusion(result: MetricResult) -> str:

@@ -34,7 +34,7 @@ from longmark.analysis.compare.tests import (
     PairTests,
     Tested,
 )
-from longmark.report.format import MOST_DECIMALS, decimals, direction
+from longmark.report.format import MOST_DECIMALS, decimals, direction, metric_titles
 from longmark.scores.manifest import MetricFacts
 from longmark.scores.observations import Unscored
 from longmark.scores.paired import Scores
@@ -50,6 +50,7 @@ from longmark.stats.student import t_quantile
 _QUESTIONS = 10  # shown for each metric
 TIE = 1e-9
 NONCENTRAL = "noncentral t"
+PRIMARY, EXPLORATORY = "primary", "exploratory"
 FEWEST_JACKKNIFE = 15
 """Questions from which the interval of d_z is the jackknife's."""
 
@@ -183,6 +184,7 @@ class MetricResult:
     undetectable  why no difference of any pair, however large, can be significant; None if one can
     worst         the score that unscored answers count as in the second reading; None if there is no such reading
     apart         the questions on which the systems differ most; as_far: how many more differ as much as the last
+    exploratory   primary metrics were named, and this is none: its tests are a family of their own and decide nothing
     """
 
     metric: str
@@ -199,6 +201,12 @@ class MetricResult:
     worst: float | None
     apart: tuple[QuestionApart, ...]
     as_far: int
+    exploratory: bool = False
+
+    @property
+    def role(self) -> str:
+        """Of a comparison with primary metrics."""
+        return EXPLORATORY if self.exploratory else PRIMARY
 
     @property
     def direction(self) -> str:
@@ -213,6 +221,17 @@ class MetricResult:
     def system(self, name: str) -> SystemResult | None:
         """The system of this name; None if it has no score."""
         return next((system for system in self.systems if system.system == name), None)
+
+
+def result_titles(results: Sequence[MetricResult]) -> dict[str, str]:
+    """The metrics in words, for figures: an exploratory one says that it is."""
+    titles = metric_titles(result.metric for result in results)
+    return {
+        result.metric: f"{titles[result.metric]} ({EXPLORATORY})"
+        if result.exploratory
+        else titles[result.metric]
+        for result in results
+    }
 
 
 def metric_result(

@@ -1,6 +1,7 @@
 """The first sentence on two systems: which is better, by how much, or what would show it.
 
-It speaks of the metrics with a direction (of all, where none has one), in this order:
+It speaks of the primary metrics where some were named, and of those with a direction (of all, where none has one), in
+this order:
 
 1. shown: every metric on which one system is significantly better, with the difference and its interval;
 2. probable: nothing is shown, and the smallest p that decides is at most `PROBABLE`. About how many more questions would
@@ -33,7 +34,7 @@ def verdict(comparison: Comparison) -> str:
     """The sentence; "" where there are not two systems, or no metric has a test that could have shown a difference."""
     if len(comparison.systems) != 2:
         return ""
-    tested = [metric for metric in comparison.metrics if _can_decide(metric)]
+    tested = [metric for metric in comparison.deciding if _can_decide(metric)]
     directed = [metric for metric in tested if metric.facts.higher_is_better is not None]
     metrics = directed or tested
     if not metrics:
