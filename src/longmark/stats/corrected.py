@@ -302,7 +302,7 @@ def _not_told_apart(
 
 def bias_of(table: LabelledScores, sides: Mapping[int, float], **options: Any) -> CorrectedEstimate:
     """What the scores of all answers say less what their labels would say, estimated as `corrected` does, over answers
-    with a score; scores in the labels' units. Above 0: the judge scores this system too high (of a difference: favours
+    with a score; scores in the labels' units. Above 0: the metric scores this system too high (of a difference: favours
     the first).
 
     Not for calibrated scores: a regression of labels on the scores of a noisy judge shrinks every difference, also a

@@ -317,7 +317,10 @@ def test_a_report_shows_raw_and_corrected_means(both: Path, tmp_path: Path):
     assert '<section id="corrected">' in page
     done = run(*words, "--no-calibration", home=tmp_path / "home", cwd=tmp_path)
     assert " bias " in next(line for line in done.out.splitlines() if line.startswith("metric"))
-    assert "above 0 the judge scores the system too high" in (tmp_path / "page.html").read_text()
+    page = (tmp_path / "page.html").read_text()
+    assert "above 0 Question relevance scores the system too high" in page
+    assert "above 0 Question relevance favours the first" in page
+    assert "the judge" not in section(corrected([both], ratings(), margin=0.1)).tables[2].note
 
 
 def test_differences_at_equal_lengths(tmp_path: Path):

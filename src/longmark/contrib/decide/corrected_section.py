@@ -34,12 +34,12 @@ _DIFFERENCES = (
     "is at most {:.3g}."
 )
 _BIAS = " bias: of score - label, {}, as the scores are in the labels' units."
-_BIAS_OF_MEAN = "above 0 the judge scores the system too high"
-_BIAS_OF_DIFFERENCE = "above 0 the judge favours the first"
+_BIAS_OF_MEAN = "above 0 {} scores the system too high"
+_BIAS_OF_DIFFERENCE = "above 0 {} favours the first"
 _TRANSPORT = (
     "residual: mean of label - score, calibrated on the other systems' labels, less theirs. pass: its interval is "
-    "inside ± {:g}, so that the others' labels would have corrected this system as well. fail: outside, since the "
-    "judge treats it differently, or since it is better or worse than noisy scores can show."
+    "inside ± {:g}, so that the others' labels would have corrected this system as well. fail: outside, since {} "
+    "treats it differently, or since it is better or worse than noisy scores can show."
 )
 
 
@@ -125,14 +125,22 @@ def _transport_grid(correction: Correction) -> Grid[Row]:
         (_METRIC, _SYSTEM),
         list(checks),
         (residual,),
-        note=_TRANSPORT.format(correction.options.margin),
+        note=_TRANSPORT.format(correction.options.margin, _scorer(correction)),
         unit="labels",
         beside=(Column("verdict", lambda row: checks[row].verdict),),
     )
 
 
 def _bias_note(correction: Correction, meaning: str) -> str:
-    return "" if correction.options.calibrate else _BIAS.format(meaning)
+    if correction.options.calibrate:
+        return ""
+    return _BIAS.format(meaning.format(_scorer(correction)))
+
+
+def _scorer(correction: Correction) -> str:
+    """What scored: a metric by its title; of several no one is meant. It need not have a judge."""
+    titles = metric_titles(metric.metric for metric in correction.metrics)
+    return next(iter(titles.values())) if len(titles) == 1 else "the metric"
 
 
 def _estimate_columns(
