@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -253,10 +254,11 @@ def test_a_pull_request_is_compared_with_the_last_push_to_its_branch(tmp_path: P
     assert (base / "rows.jsonl").is_file()
     runner.context["github.event_name"] = "pull_request"
     scored(runner.work, "x")
-    (runner.work / "longmark.yaml").write_text(RUN.replace("metrics", "out: new, metrics"))
+    shutil.rmtree(runner.work / "runs")  # a new checkout
     runner.run()
     assert runner.code == 3, runner.log
     assert "**Failed:** 1 of 1 gate not met." in runner.summary
+    assert "**Against main:** nightly \\(main\\) is better on ROUGE-L" in runner.summary
     assert "#### Change against main" in runner.summary
     assert "#### Worst answers" in runner.summary
     assert "Cost: 0 calls" in runner.summary
@@ -305,7 +307,7 @@ def test_the_lines_for_gitlab_compare_with_the_last_push_to_the_default_branch(
     assert code == 0, log
     assert (folder / ".longmark/base/main/rows.jsonl").is_file()
     scored(folder, "x")
-    (folder / "longmark.yaml").write_text(RUN.replace("metrics", "out: new, metrics"))
+    shutil.rmtree(folder / "runs")  # a new checkout
     code, log = run("pull")
     assert code == 3, log
     assert "Change against main" in (folder / "longmark-results/summary.md").read_text()

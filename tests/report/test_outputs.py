@@ -30,6 +30,7 @@ KEYS = {
         "verb",
         "name",
         "exit_code",
+        "folder",
         "error",
         "says",
         "gates",
@@ -324,7 +325,7 @@ def test_a_summary_has_the_change_against_a_base_run_of_each_system(
     )
     _, summary, data = read()
     assert "#### Change against old" in summary
-    assert "s: s \\(old\\) is better on ROUGE-L" in summary
+    assert "**Against old, s:** s \\(old\\) is better on ROUGE-L" in summary
     harmless(summary)
     assert [(one["base"], one["system"]) for one in data["changes"]] == [("old", "s"), ("old", "t")]
     rows = {one["metric"]: one for one in data["changes"][0]["rows"]}

@@ -361,6 +361,11 @@ class LabelOptions:
     map: Sequence[str] = option(
         (), "read a field of the labels from this column or path; repeatable", "FIELD=COLUMN"
     )
+    raters: Sequence[str] = option(
+        (),
+        "the columns of the labels with one rater each, in place of `rater` and `value`",
+        "COLUMN,…",
+    )
     no_calibration: bool = option(
         False, "correct the scores as they are (default: on the labels' scale)"
     )

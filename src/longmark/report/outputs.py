@@ -237,6 +237,9 @@ def _summary(outcome: Outcome) -> Iterator[str]:
     failed = sum(outcome.fails(gate) for gate in outcome.gates)
     if outcome.error:
         yield f"**Stopped.** {code(outcome.error)}\n"
+    for change in outcome.changes:  # what a reader decides by comes first, its figures below
+        about = f"{change.base}, {change.system}" if change.system else change.base
+        yield f"**Against {escaped(about)}:** {escaped(change.says, _TEXT * 5)}\n"
     if outcome.gates:
         gates = counted(len(outcome.gates), outcome.gate_noun)
         undecided = sum(not gate.met for gate in outcome.gates) - failed
@@ -252,9 +255,11 @@ def _summary(outcome: Outcome) -> Iterator[str]:
         with_reasons = score_table(outcome.rows.summary)
         table = replace(with_reasons, columns=with_reasons.columns[:-1])  # the reasons are below
     yield from _table(table) if table else ()
-    for place, change in enumerate(outcome.changes):
+    with_tables = [change for change in outcome.changes if change.table]
+    for place, change in enumerate(with_tables):
         yield "" if place else f"#### Change against {escaped(change.base)}\n"
-        yield f"{f'{escaped(change.system)}: ' if change.system else ''}{escaped(change.says, _TEXT * 5)}\n"
+        if change.system:
+            yield f"{escaped(change.system)}:\n"
         yield from _table(change.table) if change.table else ()
     rows = outcome.rows
     if rows and rows.worst:

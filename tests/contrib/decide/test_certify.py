@@ -101,6 +101,30 @@ def test_a_claim_that_labels_bear_out_is_granted(claimed: Claimed):
     assert {**again, "made": 0} == {**found, "made": 0}
 
 
+def test_columns_of_raters_stand_in_the_certificate_and_are_verified(
+    claimed: Claimed, tmp_path: Path
+):
+    """The same labels as a table with a column for each rater give the same figures."""
+    cells: dict[str, dict[str, Any]] = {}
+    for label in labels():
+        row = cells.setdefault(
+            label["example_id"],
+            {
+                "example_id": label["example_id"],
+                "inclusion_probability": label["inclusion_probability"],
+            },
+        )
+        row[label["rater"]] = label["value"]
+    write_jsonl(tmp_path / "wide.jsonl", list(cells.values()))
+    by_lines = certify(claimed)
+    by_columns = certify(replace(claimed, labels=str(tmp_path / "wide.jsonl"), raters=("r0", "r1")))
+    assert "raters" not in by_lines["options"]
+    assert list(by_columns["options"]["raters"]) == ["r0", "r1"]
+    for part in ("granted", "missing", "difference", "raters"):
+        assert by_columns.get(part) == by_lines.get(part)
+    assert verify(json.loads(json.dumps(by_columns))) == []
+
+
 def test_the_other_way_round_is_refused_though_it_is_significant(claimed: Claimed):
     found = certify(replace(claimed, claim=f"a better than b on {RELEVANCE}"))
     assert not found["granted"]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import shlex
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -102,6 +104,50 @@ def test_runs_that_use_the_same_ids_need_the_system(tmp_path: Path):
     )
     assert mixed.unjoined == {SEVERAL: ("s-0",), NO_ANSWER: ("none",)}
     assert "1 (no such answer in the rows: none)" in section(mixed).note
+
+
+def wide(path: Path) -> Path:
+    """The labels of two raters, the second .3 lower, as a spreadsheet has them: a column for each."""
+    lines = [
+        f"{label['example_id']},{label['value']},{label['value'] - 0.3}" for label in ratings()
+    ]
+    path.write_text("\n".join(["example_id,ann,bo", *lines]) + "\n")
+    return path
+
+
+def test_columns_of_raters_are_read_as_the_lines_of_raters_are(both: Path, tmp_path: Path):
+    lines = [
+        {**label, "rater": rater, "value": label["value"] - less}
+        for rater, less in (("ann", 0), ("bo", 0.3))
+        for label in ratings()
+    ]
+    by_columns = corrected([both], wide(tmp_path / "wide.csv"), raters=("ann", "bo"))
+    by_lines = corrected([both], lines)
+    assert by_columns.raters == 2
+    assert by_columns.metrics == by_lines.metrics
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "compare both --by system --out new",
+        "report both --out new.html",
+        f"label next both --metrics {RELEVANCE} --out new.jsonl",
+        f"certify both --claim 'b better than a on {RELEVANCE}' --out new",
+    ],
+)
+def test_every_verb_with_labels_reads_columns_of_raters(words: str, both: Path, tmp_path: Path):
+    shutil.copytree(both, tmp_path / "both")
+    wide(tmp_path / "wide.csv")
+    command = [*shlex.split(words), "--labels", "wide.csv"]
+    wrong = run(*command, "--raters", "ann,cy", home=tmp_path / "home", cwd=tmp_path)
+    assert (wrong.code, "unknown column in --raters: cy" in wrong.err) == (2, True), wrong.err
+    alone = run(*command[:-2], "--raters", "ann", home=tmp_path / "home", cwd=tmp_path)
+    assert alone.code == 2
+    assert "labels" in alone.err
+    done = run(*command, "--raters", "ann,bo", home=tmp_path / "home", cwd=tmp_path)
+    # 3: a certificate needs to know how the answers were drawn
+    assert done.code in (0, 3), done.err
 
 
 def test_raters_and_final_labels(both: Path):

@@ -35,6 +35,7 @@ class Claimed:
     mapping: Mapping[str, str]
     order: Mapping[str, Sequence[str]]
     leave_out: Sequence[str] = ()
+    raters: Sequence[str] = ()
     calibrate: bool = True
     seed: int = 0
 

@@ -67,9 +67,14 @@ def _check_types(claimed: Claimed) -> None:
     _check_type(claimed, "looks", claimed.looks is None or _is_number(claimed.looks))
     for name in _SWITCHES:
         _check_type(claimed, name, isinstance(getattr(claimed, name), bool))
-    for names in (claimed.runs, claimed.leave_out, *claimed.order.values()):
+    for names in (
+        claimed.runs,
+        claimed.leave_out,
+        claimed.raters,
+        *claimed.order.values(),
+    ):
         if isinstance(names, str) or not all(isinstance(name, str) for name in names):
-            raise ValueError("options: runs and the classes of order are lists of texts")
+            raise ValueError("options: runs, raters and the classes of order are lists of texts")
     if not all(isinstance(name, str) for pair in claimed.mapping.items() for name in pair):
         raise ValueError("options.mapping: expected fields and columns")
 

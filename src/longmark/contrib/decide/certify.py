@@ -105,6 +105,7 @@ def _corrected(claimed: Claimed, systems: tuple[str, str], metric: str) -> Corre
         cluster=claimed.cluster,
         label=claimed.label,
         mapping=claimed.mapping,
+        raters=claimed.raters,
         order=claimed.order,
         leave_out=claimed.leave_out,
         calibrate=claimed.calibrate,
@@ -194,11 +195,14 @@ def _about_error(correction: Correction, difference: CorrectedEstimate | None) -
 
 def _options(claimed: Claimed) -> dict[str, Any]:
     """The options as a certificate has them. Certificates for people say nothing of these raters, and those of all values
-    nothing of values left out, as before these options were there."""
+    nothing of values left out, and those of a column `rater` nothing of columns of raters, as before these options were
+    there."""
     options = asdict(claimed)
     del options["claim"]
     if not claimed.these_raters:
         del options["these_raters"]
     if not claimed.leave_out:
         del options["leave_out"]
+    if not claimed.raters:
+        del options["raters"]
     return options

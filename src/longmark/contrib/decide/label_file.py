@@ -66,7 +66,10 @@ def read_label_file(labels: GivenLabels, options: CorrectionOptions) -> LabelFil
     """UserError for choices between answers, for several labels of which none is chosen, and for one without numbers;
     UnknownName for a label that is not there."""
     columns = ColumnOptions(
-        mapping=options.mapping, order=options.order, leave_out=options.leave_out
+        mapping=options.mapping,
+        raters=options.raters,
+        order=options.order,
+        leave_out=options.leave_out,
     )
     with Labels(labels, options=columns) as reader:
         if reader.choices:

@@ -34,7 +34,17 @@ def certify(arguments: argparse.Namespace) -> int:
     if arguments.sign is not None:
         _ssh_keygen()
     options = corrections_of(arguments) or {}
-    names = ("label", "mapping", "order", "leave_out", "calibrate", "looks", "these_raters", "seed")
+    names = (
+        "label",
+        "mapping",
+        "raters",
+        "order",
+        "leave_out",
+        "calibrate",
+        "looks",
+        "these_raters",
+        "seed",
+    )
     same: dict[str, Any] = {name: options[name] for name in names}
     files: dict[str, Any] = {
         "labels": str(arguments.labels),
