@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import pairwise
 from typing import Any
 
 from longmark.records import Row
@@ -30,7 +29,7 @@ from longmark.text.entailment import CONTRADICTS, ENTAILS
 from longmark.text.graph import Recorded
 from longmark.text.overlap import share_in, words
 from longmark.text.refusal import declines
-from longmark.text.sentences import sentence_spans, sentences
+from longmark.text.sentences import parted, sentences
 
 STATES = {
     "yes": ("✓", "supported", "yes"),
@@ -68,7 +67,6 @@ _CLAIM = 0.5
 _MISSING = 0.25
 _EXCERPT = 1 / 3
 """The least share of words with which a claim, a missing fact and a sentence of a passage are put beside a text."""
-_SIGN = 8  # characters before a sentence in its line that are the sign of a list item
 _MOST = 300  # claims, and missing facts, that are put in the text
 
 
@@ -278,7 +276,7 @@ def sentences_view(
         }
     if not answer or not (claims or absent):
         return []
-    pieces = _pieces(answer)
+    pieces = [Piece(answer[start:end], start) for start, end in parted(answer)]
     having = [words([piece.text]) for piece in pieces]
     unplaced = Piece("")
     for claim in claims[:_MOST]:
@@ -292,19 +290,6 @@ def sentences_view(
             piece.notes = [{**note, **declined} for note in piece.notes]
         piece.state = basis.together({note["state"] for note in piece.notes})
     return [*pieces, *([unplaced] if unplaced.notes or unplaced.missing else [])]
-
-
-def _pieces(answer: str) -> list[Piece]:
-    """The sentences of an answer, each with the sign of its list item, and what stands between them."""
-    cuts = [0]
-    for start, end in sentence_spans(answer):
-        line = max(answer.rfind("\n", 0, start) + 1, cuts[-1])
-        cuts += [line if start - line <= _SIGN else start, end]
-    pieces = []
-    for start, end in pairwise([*cuts, len(answer)]):
-        if text := answer[start:end].strip():
-            pieces.append(Piece(text, answer.index(text, start)))
-    return pieces
 
 
 def _place(

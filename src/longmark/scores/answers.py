@@ -93,13 +93,26 @@ class AnswerScores:
         return places
 
 
+@dataclass(frozen=True, slots=True)
+class ScoredParts:
+    """Scores of parts of the answers of a source (`answer_parts`). rows: their `example_id` is the part's name; facts: of
+    their metrics; texts: name of a part -> the text of its whole answer, which labels are compared with; notices:
+    what was left out."""
+
+    path: Path
+    rows: Sequence[Row]
+    facts: Mapping[str, MetricFacts]
+    texts: Mapping[str, str]
+    notices: Sequence[str] = ()
+
+
 Source = str | Path | Iterable[Row]
 Named = Callable[[str, str, str | None], bool]
 """Whether an answer is asked for, by its example_id, question_id and system (None: of any system)."""
 
 
 def read_answers(
-    scored: Source | Sequence[Source],
+    scored: Source | Sequence[Source] | Sequence[ScoredParts],
     wanted: Sequence[str] = (),
     lower: Sequence[str] = (),
     named: Named | None = None,
@@ -187,7 +200,9 @@ class _Source:
         return systems
 
 
-def _listed(sources: Source | Sequence[Source]) -> list[Source]:
+def _listed(
+    sources: Source | Sequence[Source] | Sequence[ScoredParts],
+) -> list[Source | ScoredParts]:
     if isinstance(sources, str | Path):
         return [sources]
     listed = list(sources)
@@ -196,9 +211,14 @@ def _listed(sources: Source | Sequence[Source]) -> list[Source]:
     return listed  # type: ignore[return-value]
 
 
-def _read(scored: Source, notices: list[str], asked_for: Named | None) -> _Source:
+def _read(scored: Source | ScoredParts, notices: list[str], asked_for: Named | None) -> _Source:
     with Observations() as observations:
-        if not isinstance(scored, str | Path):
+        if isinstance(scored, ScoredParts):
+            source = _Source(scored.path, asked_for, facts=dict(scored.facts))
+            source.texts |= {name: _length_and_hash(text) for name, text in scored.texts.items()}
+            observations.add_rows(scored.rows)
+            notices += scored.notices
+        elif not isinstance(scored, str | Path):
             source = _Source(None, asked_for)
             observations.add_rows(scored)
         else:
@@ -211,10 +231,7 @@ def _read(scored: Source, notices: list[str], asked_for: Named | None) -> _Sourc
                 if not isinstance(example, Example) or example.answer is None:
                     continue
                 if source.asks_for(example.id, example.question_id, None):
-                    length = len(example.answer.strip())
-                    source.texts[example.id] = length << _HASH | int(
-                        answer_sha256(example.answer), 16
-                    )
+                    source.texts[example.id] = _length_and_hash(example.answer)
         for metric in observations.metrics:
             source.signatures[metric] = observations.signatures(metric, 0)
             source.scores[metric] = array("d")
@@ -225,6 +242,11 @@ def _read(scored: Source, notices: list[str], asked_for: Named | None) -> _Sourc
             column.extend([_NONE] * (len(source.questions) - len(column)))
         notices += observations.notices
     return source
+
+
+def _length_and_hash(answer: str) -> int:
+    """Of an answer's text, in one number."""
+    return len(answer.strip()) << _HASH | int(answer_sha256(answer), 16)
 
 
 def _made_by(signature: Signature) -> bytes:

@@ -3,7 +3,8 @@
 Ratings:  example_id, value; and label (its name), rater, system if there are several; and inclusion_probability, the
           probability with which the answer was chosen for labelling, if that was not the same for all;
           answer_sha256, of the text that was labelled (`answer_texts`); label_scale, that it was labelled on
-          (`label_scales`)
+          (`label_scales`); sentence_start, sentence_end and citation, if parts of answers were labelled
+          (`answer_parts`)
           or, as SCORE has them: item, label (the value); and dimension (its name), rater, system
 Choices:  a, b, choice (a, b or tie, or a graded preference); and question_id, label, rater if there are several; a was
           shown first; a_sha256, b_sha256. A graded preference is a number: below 0 for a, 0 for a tie, above 0 for b
@@ -45,6 +46,13 @@ from longmark.records.values import Problem, folded, found, looks, missing
 from longmark.records.values import name as name_of
 from longmark.records.values import text as characters
 from longmark.records.write import of_spreadsheet
+from longmark.scores.answer_parts import (
+    CITATION,
+    SENTENCE_END,
+    SENTENCE_START,
+    AnswerPart,
+    read_place,
+)
 from longmark.scores.answer_texts import A_SHA256, ANSWER_SHA256, B_SHA256, read_digest
 from longmark.scores.label_scales import (
     LABEL_SCALE,
@@ -116,6 +124,9 @@ _RATING = (
     PROBABILITY,
     ANSWER_SHA256,
     LABEL_SCALE,
+    SENTENCE_START,
+    SENTENCE_END,
+    CITATION,
 )
 _RATINGS = LabelForm({name: name for name in _RATING})
 _SCORE = LabelForm(
@@ -178,7 +189,8 @@ class Labels(Observations):
     """The labels of a file, or of records. Each is an `Observation`; of a choice, `given` has a and b. Closed as
     `Observations` is.
 
-    name: of the file; choices: whether it holds choices; by: the columns of the groups, whose values are in `given`;
+    name: of the file; choices: whether it holds choices; parts: what of an answer is labelled, `sentence` or `citation`,
+    "" for the whole answer; by: the columns of the groups, whose values are in `given`;
     scales: label -> the scale that the file declares for it; empty: lines without a value, which are left out; words:
     label -> the words of those that have a word for none in place of a value; replaced: labels in whose place a later
     one of the same rater counts; alike: sentences on raters whose names look the same; notices: all of this that
@@ -244,6 +256,7 @@ class Labels(Observations):
             self.name, names, form, options, nested, first, of_cells=kind in sources.CELLS
         )
         self.choices = "choice" in columns.form.columns
+        self.parts = columns.parts
         wrong = BadLines()
         self._runs.append(Path(self.name))
         self._db.execute("BEGIN")
@@ -470,6 +483,7 @@ class _LabelColumns:
         self.scales: dict[str, DeclaredScale] = {}
         self._mapped = dict(mapping or {})
         self.by = tuple[str, ...]()
+        self.parts = ""
         self._raters = raters
         for name in self._mapped:
             if name not in FIELDS:
@@ -507,7 +521,10 @@ class _LabelColumns:
         for name, own_name in self.form.columns.items():
             if own_name in column_of and column_of[own_name] not in taken:
                 self._column.setdefault(name, column_of[own_name])
-        for name in dict.fromkeys((*self.form.needed, *self._filled)):
+        if SENTENCE_START in self._column or SENTENCE_END in self._column:
+            self.parts = CITATION if CITATION in self._column else "sentence"
+        part_columns = (SENTENCE_START, SENTENCE_END) if self.parts else ()
+        for name in dict.fromkeys((*self.form.needed, *self._filled, *part_columns)):
             if name not in self._column and not (raters and name in ("rater", value)):
                 remedy = (
                     ""
@@ -593,6 +610,10 @@ class _LabelColumns:
         else:
             example = self._name(record, "example_id")
             system = self._name(record, "system", None)
+            if self.parts:
+                part = self._part(record, example)
+                fields |= part.columns()
+                example = part.name
             if PROBABILITY in self._column:
                 fields[PROBABILITY] = self._probability(record)
         for column in (ANSWER_SHA256, A_SHA256, B_SHA256):
@@ -619,6 +640,19 @@ class _LabelColumns:
         who = self._name(record, "rater", _ONLY_RATER) if rater is None else rater
         key = (0, example, question, "", system, bool(system), "", label)
         return Observation(*key, number, rater=who, label=text, line=line, given=fields)
+
+    def _part(self, record: Mapping[str, Any], answer: str) -> AnswerPart:
+        """The part of an answer that a line is about. Raises Problem."""
+        start, end = (
+            read_place(self.column(name), self._cell(record, name))
+            for name in (SENTENCE_START, SENTENCE_END)
+        )
+        if start >= end:
+            raise Problem(
+                f"{self.column(SENTENCE_END)}: is {end}, which is not behind {self.column(SENTENCE_START)} ({start})"
+            )
+        citation = self._name(record, CITATION) if self.parts == CITATION else ""
+        return AnswerPart(answer, start, end, citation)
 
     def _is_left_out(self, record: Mapping[str, Any], raw: Any) -> bool:
         """Whether the caller leaves a value out, which is counted then."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from longmark.text.abbreviations import GERMAN_MONTHS, abbreviation, is_german, word_set
 from longmark.text.blocks import blocks, prose
@@ -54,6 +55,7 @@ _GERMAN_STARTERS = word_set(
 _BETWEEN_WORDS = re.compile(r"[\s—―…]+|-{2,}")
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]{1,20}://|www\.", re.IGNORECASE)
 _ADDRESSES = re.compile(r"(?:[<(\[]?(?:[a-z][a-z0-9+.-]{1,20}://|www\.)\S+\s*)+", re.IGNORECASE)
+_SIGN = 8  # characters before a sentence in its line that are the sign of a list item
 _IN_SIGHT = (
     60  # characters on each side of a punctuation mark that decide whether it ends a sentence
 )
@@ -74,6 +76,22 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
         for at, to in prose(text)
         for start, end in _spans(text[at:to], german)
     ]
+
+
+def parted(text: str) -> list[tuple[int, int]]:
+    """The parts that make up a text, (start, end) in characters: the sentences of `sentence_spans`, each with the sign
+    of its list item, and what stands between them (a heading, a table, a block of code). White space at the ends of a
+    part belongs to none."""
+    cuts = [0]
+    for start, end in sentence_spans(text):
+        line = max(text.rfind("\n", 0, start) + 1, cuts[-1])
+        cuts += [line if start - line <= _SIGN else start, end]
+    parts = []
+    for start, end in pairwise([*cuts, len(text)]):
+        if words_in_part := text[start:end].strip():
+            first = text.index(words_in_part, start)
+            parts.append((first, first + len(words_in_part)))
+    return parts
 
 
 def _spans(block: str, german: bool) -> Iterator[tuple[int, int]]:

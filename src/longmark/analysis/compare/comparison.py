@@ -282,7 +282,7 @@ def _systems(scores: Scores, names_wanted: Sequence[str]) -> list[int]:
         raise UserError(
             "a comparison needs two systems or more; there is one "
             f"{'run' if scores.by == BY_RUN else 'system'}: {scores.systems[places[0]]}{none}. Give another run, or a "
-            "run with scores of several systems (the examples' field `system`, {named('by', 'system')})"
+            f"run with scores of several systems (the examples' field `system`, {named('by', 'system')})"
         )
     return places
 

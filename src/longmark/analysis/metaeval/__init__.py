@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -49,19 +50,21 @@ def metaeval(
     """Compares metrics with human ratings or choices. Needs the extra `stats`.
 
     rows      a run's folder, a file of rows, Rows, or several of these; or RAGChecker's file of scored pairs
-    human     a file of ratings (`example_id, label, value, rater`) or of choices (`question_id, a, b, choice, rater`),
-              such records, or RAGChecker's file of labelled pairs
+    human     a file of ratings (`example_id, label, value, rater`), of answers or of parts of them
+              (`sentence_start`, `sentence_end`, `citation`), or of choices (`question_id, a, b, choice, rater`), such
+              records, or RAGChecker's file of labelled pairs
     options   the fields of `MetaevalOptions`
 
     UserError and its subclasses if a side cannot be read, or nothing can be joined; UnknownName for an unknown option.
     """
     from longmark.analysis.metaeval.choices import choice_label
     from longmark.analysis.metaeval.labels import check_any, join, lost_labels, named_by
+    from longmark.analysis.metaeval.part_scores import scored_parts
     from longmark.analysis.metaeval.ragchecker import labels_of, pairs_in
     from longmark.analysis.metaeval.ratings import rating_label
     from longmark.report.format import direction
     from longmark.scores.answers import read_answers
-    from longmark.scores.labels import ColumnOptions, Labels
+    from longmark.scores.labels import FINAL, ColumnOptions, Labels
 
     chosen = options_of(MetaevalOptions, options, "metaeval")
     pairs = pairs_in(human)
@@ -81,28 +84,49 @@ def metaeval(
                 hint = f"The labels are {', '.join(human_labels.labels[:20])}."
                 option = named("labels", group=MetaevalGroups)
                 raise UnknownName(f"label in {option}", name, human_labels.labels, hint)
-        scores = read_answers(_sources(rows), chosen.metrics, chosen.lower, named_by(human_labels))
+        sources = scored_parts(rows, human_labels) if human_labels.parts else _sources(rows)
+        scores = read_answers(sources, chosen.metrics, chosen.lower, named_by(human_labels))
         joined = {
             name: join(human_labels, scores, name)
             for name in dict.fromkeys(chosen.labels or human_labels.labels)
         }
+        raters_labels = {
+            name: name.removesuffix(f".{FINAL}")
+            for name in joined
+            if name.endswith(f".{FINAL}") and name.removesuffix(f".{FINAL}") in human_labels.labels
+        }
+        joined_of_raters = {
+            name: joined.get(name) or join(human_labels, scores, name)
+            for name in raters_labels.values()
+        }
         check_any([joined_items for _, joined_items in joined.values()], human_labels, scores)
     label_results = choice_label if human_labels.choices else rating_label
+
+    @cache
+    def results_of(name: str) -> RatingLabel | ChoiceLabel:
+        items, label_join = (joined | joined_of_raters)[name]
+        result = label_results(name, items, label_join, human_labels, scores, chosen)
+        if name not in raters_labels:
+            return result
+        # a final label is one person's, or what all chose: who agrees is seen in the raters' own labels
+        return replace(result, agreement=results_of(raters_labels[name]).agreement)
+
     mixed = [name for name in scores.mixed if name in scores.metrics]
     notices = [
         f"The scores of {name} were made by different models, prompts or parameters."
         for name in mixed
     ]
     notices += lost_labels(joined, human_labels)
+    notices += [
+        f"Agreement and the human ceiling of {name} are those of the raters, who gave {raters_label}."
+        for name, raters_label in raters_labels.items()
+    ]
     return Metaeval(
         sources=scores.sources,
         human=human_labels.name,
         joined=len({item.places for items, _ in joined.values() for item in items if item.places}),
         metrics={name: direction(facts) for name, facts in scores.metrics.items()},
-        labels=tuple(
-            label_results(name, items, label_join, human_labels, scores, chosen)
-            for name, (items, label_join) in joined.items()
-        ),
+        labels=tuple(map(results_of, joined)),
         by=human_labels.by,
         empty=human_labels.empty,
         options=chosen,

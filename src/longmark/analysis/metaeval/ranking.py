@@ -63,7 +63,7 @@ def ranking(part: RatingLabel | ChoiceLabel, alpha: float) -> list[RankedMetric]
     for metric, adjusted in zip(metrics, adjusted_ps(part, alpha), strict=True):
         if isinstance(metric, RatedMetric):
             estimate = metric.spearman
-            unit = "answer"
+            unit = part.unit if isinstance(part, RatingLabel) else "pair"
         else:
             estimate = metric.accuracy
             unit = "pair"

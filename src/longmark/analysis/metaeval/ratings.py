@@ -134,7 +134,7 @@ class RatingLabel:
     """All results on one label that people rated answers on.
 
     undecided: rated answers without a majority, which have no class. clustered: whether a question has several of the
-    answers, so that intervals and tests are over questions.
+    answers, so that intervals and tests are over questions. unit: what was rated, an answer, a sentence or a citation.
     """
 
     label: str
@@ -148,6 +148,7 @@ class RatingLabel:
     auc_differences: tuple[Compared, ...]
     powered: tuple[PoweredMean, ...]
     clustered: bool
+    unit: str = "answer"
 
 
 def rating_label(
@@ -161,7 +162,8 @@ def rating_label(
     """The results of a label. items: its rated answers, with and without a row."""
     ratings = [rating for item in items for rating in item.ratings]
     scale = scale_of(ratings, order_for(options.order, label), human.name, human.scales.get(label))
-    sample = _Sample(scores, [item for item in items if item.places], scale, options)
+    rated = [item for item in items if item.places]
+    sample = _Sample(scores, rated, scale, options, parts=bool(human.parts))
     binary = scale.kind == BINARY
     numeric = scale.numeric
     return RatingLabel(
@@ -180,6 +182,7 @@ def rating_label(
         else (),
         powered=tuple(sample.powered()) if numeric else (),
         clustered=sample.clusters is not None,
+        unit=human.parts or "answer",
     )
 
 
@@ -193,8 +196,11 @@ class _Sample:
         items: Sequence[RatedAnswer],
         scale: LabelScale,
         options: MetaevalOptions,
+        *,
+        parts: bool = False,
     ) -> None:
         self.scores = scores
+        self.parts = parts
         self.items = items
         self.scale = scale
         self.options = options
@@ -294,9 +300,10 @@ class _Sample:
         return several, [np.array(rows) for rows in systems.values()]
 
     def _levels(self, name: str) -> dict[str, Estimate]:
-        """Agreement within questions and over systems; {} for fewer than three systems."""
+        """Agreement within questions and over systems; {} for fewer than three systems, and for parts of answers: those
+        of two systems are no two versions of the same."""
         questions, systems = self._by_system
-        if len(systems) < _FEWEST_SYSTEMS:
+        if self.parts or len(systems) < _FEWEST_SYSTEMS:
             return {}
         scores = self.oriented[name]
         ratings = self.ratings

@@ -281,7 +281,7 @@ def _in_words(part: RatingLabel | ChoiceLabel, alpha: float) -> str:
 
 def _what(part: RatingLabel | ChoiceLabel) -> str:
     """What people labelled."""
-    return "answer" if isinstance(part, RatingLabel) else "pair"
+    return part.unit if isinstance(part, RatingLabel) else "pair"
 
 
 def _given(part: RatingLabel | ChoiceLabel) -> str:
@@ -367,7 +367,7 @@ def _ac1_counts(agreement: RaterAgreement, unit: str) -> str:
     )
     if agreement.declared:
         return f"{counts} of the scale ({shown_classes(names[:_CLASSES])}{ellipsis}).{shares} "
-    way = "by --order" if unit == "answer" else "in a column label_scale"
+    way = "in a column label_scale" if unit == "pair" else "by --order"
     return (
         f"{counts} that occur ({shown_classes(names[:_CLASSES])}{ellipsis}); if raters could choose others, name all "
         f"{way}.{shares} "

@@ -23,12 +23,23 @@ from longmark.contrib.annotate.labels import (
     scales_of,
     simple_labels,
 )
+from longmark.contrib.annotate.marked import mark_scales, sentence_marks
 from longmark.contrib.annotate.progress import methods, states
 from longmark.contrib.annotate.store import StudyStore
-from longmark.contrib.annotate.study import TIE, Choice, Cloze, Compare, Edit, Errors, Study
+from longmark.contrib.annotate.study import (
+    TIE,
+    Choice,
+    Cloze,
+    Compare,
+    Edit,
+    Errors,
+    Spans,
+    Study,
+)
 from longmark.places import real
 from longmark.records.pair import EXPANSION_CHECKS
 from longmark.records.write import spreadsheet
+from longmark.scores.answer_parts import SENTENCE_END, SENTENCE_START
 from longmark.scores.answer_texts import A_SHA256, ANSWER_SHA256, B_SHA256, answer_sha256
 from longmark.scores.label_scales import LABEL_SCALE
 from longmark.scores.labels import FINAL, PROBABILITY
@@ -39,6 +50,7 @@ FILES = {
     "labels.jsonl": "every label, with its rater, systems, order, times and status; skipped items too",
     "items.csv": "every item, with its state: decided, undecided, labelled, skipped or open",
     "ratings.csv": "ratings for longmark metaeval",
+    "sentences.csv": "marks as labels of sentences, for longmark metaeval",
     "choices.csv": "choices between two answers for longmark metaeval; a was shown first",
     "score.jsonl": "labels for longmark score-study --labels",
     "comprehensiveness.jsonl": "labels for longmark comprehensiveness-study --annotated",
@@ -106,6 +118,7 @@ def _records(collected: Collected, store: StudyStore) -> dict[str, Iterator[Reco
         "labels.jsonl": _labels(collected),
         "items.csv": _items(collected),
         "ratings.csv": _ratings(collected),
+        "sentences.csv": _sentences(collected),
         "choices.csv": _choices(collected),
         "score.jsonl": _score(collected),
         "comprehensiveness.jsonl": _comprehensiveness(collected),
@@ -277,6 +290,32 @@ def _ratings(collected: Collected) -> Iterator[Record]:
                 scale = {LABEL_SCALE: scales[label]} if label in scales else {}
                 rating = {"label": _named(label, entry), "value": value, "rater": entry.rater.name}
                 yield item_facts | rating | groups | scale
+
+
+def _sentences(collected: Collected) -> Iterator[Record]:
+    """Of answers whose ids are known: those of a pair without ids cannot be named to `metaeval`."""
+    scales = {label: scale.written() for label, scale in mark_scales(collected.study).items()}
+    spans = {field.name for field in collected.study.asked if isinstance(field, Spans)}
+    for entry in (*collected.done, *collected.finals()):
+        item = entry.item
+        if entry.rater.id == FINAL and not spans & entry.values.keys():
+            continue
+        for mark in sentence_marks(collected.study, item, entry.values):
+            if (example_id := item.example_ids.get(mark.side)) is None:
+                continue
+            yield {
+                "example_id": example_id,
+                "system": item.systems.get(mark.side, ""),
+                SENTENCE_START: mark.start,
+                SENTENCE_END: mark.end,
+                "label": _named(mark.label, entry),
+                "value": mark.value,
+                "rater": entry.rater.name,
+                **_groups(item),
+                ANSWER_SHA256: _digest(item, mark.side),
+                LABEL_SCALE: scales[mark.label],
+                "sentence": item.shown[mark.side][mark.start : mark.end],
+            }
 
 
 def _choices(collected: Collected) -> Iterator[Record]:

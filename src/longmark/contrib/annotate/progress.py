@@ -22,6 +22,7 @@ from longmark.contrib.annotate.labels import (
     simple_labels,
 )
 from longmark.contrib.annotate.language import sayer
+from longmark.contrib.annotate.marked import mark_scales, sentence_marks
 from longmark.contrib.annotate.store import Assignment, StudyStore
 from longmark.contrib.annotate.study import Matrix, Scale, Study
 from longmark.contrib.annotate.values import known_answers
@@ -351,7 +352,10 @@ def agreements(collected: Collected, seed: int = 0) -> list[Coefficient]:
     from longmark.analysis.metaeval.results import clusters_of
 
     scales = {field.name for field in collected.study.asked if isinstance(field, Scale)}
-    declared = {label: scale.classes for label, scale in scales_of(collected.study).items()}
+    declared = {
+        label: scale.classes
+        for label, scale in (scales_of(collected.study) | mark_scales(collected.study)).items()
+    }
     for matrix in (field for field in collected.study.asked if isinstance(field, Matrix)):
         declared[matrix.name] = tuple(option.value for option in matrix.values)
     votes: dict[str, dict[tuple[str, ...], list[Vote]]] = defaultdict(lambda: defaultdict(list))
@@ -361,6 +365,9 @@ def agreements(collected: Collected, seed: int = 0) -> list[Coefficient]:
             votes[label][(entry.item.id,)].append(Vote(entry.rater.id, str(value), number))
         for label, point, column, cell in cells(collected.study, entry.item, entry.values):
             votes[label][entry.item.id, point, column].append(Vote(entry.rater.id, cell, None))
+        for mark in sentence_marks(collected.study, entry.item, entry.values):
+            unit = (entry.item.id, mark.side, str(mark.start))
+            votes[mark.label][unit].append(Vote(entry.rater.id, mark.value, None))
     result = []
     for label, units in votes.items():
         questions = clusters_of([collected.items[unit[0]].question_id for unit in units])
@@ -397,7 +404,8 @@ def agreement_table(coefficients: Sequence[Coefficient]) -> Table:
     note = (
         "Over the items with two labels or more. Gwet's AC1 counts all options of a field, chosen or not, and their "
         "shares are those of all labels, also of items with one. Intervals resample items, or questions if a question "
-        "has several items. Texts, spans and typed key points are not compared."
+        "has several items. Marks are compared by sentence. Texts and typed key "
+        "points are not compared."
     )
     return readable(
         Table("agreement", "Agreement among raters", columns, coefficients, note, "items")

@@ -150,12 +150,14 @@ class FreeText(_Asked):
 
 
 class Spans(_Asked):
-    """Parts of a shown text with a tag each. over: that text."""
+    """Parts of a shown text with a tag each. over: that text; sentence_share: of a sentence's characters, above which
+    marks make it a marked sentence (`marked.sentence_marks`)."""
 
     type: Literal["spans"] = "spans"
     required: bool = False
     tags: Options
     over: str = "answer"
+    sentence_share: Annotated[float, Field(ge=0, lt=1)] = 0.0
 
 
 class Cloze(_Asked):

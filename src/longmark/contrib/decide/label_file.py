@@ -76,6 +76,11 @@ def read_label_file(labels: GivenLabels, options: CorrectionOptions) -> LabelFil
             raise UserError(
                 f"{reader.name} has choices between answers; a mean is corrected by labels of single answers"
             )
+        if reader.parts:
+            raise UserError(
+                f"{reader.name} has labels of {reader.parts}s; a mean is corrected by labels of whole answers. Compare "
+                f"metrics with them: longmark metaeval RUN {reader.name}"
+            )
         label = _chosen_label(reader, options.label)
         counted = decisive(
             reader.select(metric=label),

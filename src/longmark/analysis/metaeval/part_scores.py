@@ -1,0 +1,363 @@
+"""What metrics say of the sentences of answers and of their citations, as scores beside people's labels of them.
+
+The evidence of a metric with the view `support` has claims (`records.evidence.Support`). A claim belongs to the
+sentence in which its quote begins; without a quote to the sentence that has most of its words, at least half (as in
+the report). A sentence is one that people labelled; claims of other sentences of the answer count for none of them.
+
+    METRIC.supported              the share of the sentence's claims that a passage entails; of a metric of citations,
+                                  1 where the sentences' sources together support them, 0 where they do not or none
+                                  is named
+    METRIC.supported_probability  the mean of what the checker gives for the same, where it gives probabilities
+    METRIC.correct                the share of the sentence's claims that the reference entails
+    METRIC.needed                 the share of the sentence's citations that it needs (fate `needed`); of a labelled
+                                  citation 1 or 0
+
+Range [0, 1], higher is better. Unscored: a sentence without a claim of the metric (`undefined`); one whose sources'
+texts are missing (`missing_input`); an answer that the metric did not score (its status). No model is called.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import fmean
+
+from longmark.errors import UserError
+from longmark.records import Example, Row, Usage
+from longmark.records.evidence import CitedClaim, SourceFate, Support, SupportedClaim
+from longmark.records.metric_name import base_of
+from longmark.report.reasons import place_of
+from longmark.scores.answer_parts import AnswerPart
+from longmark.scores.answers import ScoredParts, Source
+from longmark.scores.files import examples_of, rows_of, source_of
+from longmark.scores.labels import Labels
+from longmark.scores.manifest import MetricFacts, read_manifest, refuse_pairs
+from longmark.text.entailment import ENTAILS
+from longmark.text.overlap import share_in, words
+from longmark.text.sentences import parted
+
+LEAST_SHARE = 0.5
+"""Of a claim's words that its sentence has, or the other way round."""
+_FACTS = MetricFacts(0.0, 1.0, higher_is_better=True, declared=True)
+_CITED = {"supported": 1.0, "not supported": 0.0, "not cited": 0.0}
+"""State of a sentence with citations -> its score; others are not known."""
+_NEEDED = "needed"
+_MISSING_SOURCE = "missing source"
+_NO_CLAIM = "the metric has no claim in this sentence"
+_NO_TEXT = "the example does not have the text of a source that this sentence names"
+_NO_CITATION = "the metric reads no citation here"
+_NOT_ASKED = "whether citations are needed was not asked: run the metric's precision, too"
+
+_PartScore = float | tuple[str, str]
+"""A score; or a status and the reason why there is none."""
+_PartScores = dict[str, _PartScore]
+
+
+def scored_parts(sources: Source | Sequence[Source], human: Labels) -> list[ScoredParts]:
+    """The scores of the parts that people labelled, of run folders.
+
+    UserError for a source without the texts of its answers, and if no metric says anything of single sentences.
+    """
+    parts: dict[str, dict[AnswerPart, None]] = {}
+    for label in human.select():
+        part = AnswerPart.of(label.given)
+        parts.setdefault(part.answer, {})[part] = None
+    listed = [sources] if isinstance(sources, str | Path) else list(sources)
+    scored = []
+    for source in listed:
+        if not isinstance(source, str | Path):
+            raise UserError(
+                f"{human.name} has labels of {human.parts}s; scores of these are read from a run folder, which has "
+                "the texts of the answers and the evidence. Name run folders"
+            )
+        scored.append(_of_source(source_of(Path(source)), parts, human))
+    return scored
+
+
+def _of_source(
+    path: Path,
+    parts: Mapping[str, Iterable[AnswerPart]],
+    human: Labels,
+) -> ScoredParts:
+    manifest = read_manifest(path)
+    refuse_pairs((manifest,))
+    facts = manifest.metrics()
+    answers = {
+        example.id: example.answer
+        for example in examples_of(path)
+        if isinstance(example, Example) and example.answer is not None and example.id in parts
+    }
+    rows_of_answer: dict[tuple[str, str], list[Row]] = {}
+    for row in rows_of(path):
+        view = facts[row.metric].view[0] if row.metric in facts else ""
+        if view == "support" and row.example_id in answers:
+            rows_of_answer.setdefault((row.example_id, row.system), []).append(row)
+    if answers and not rows_of_answer:
+        raise UserError(
+            f"{path}: none of its metrics says anything of single {human.parts}s, which {human.name} labels; run "
+            "citations or ragchecker on these answers"
+        )
+    rows = [
+        row
+        for (answer_id, _), rows in rows_of_answer.items()
+        for row in _of_answer(answers[answer_id], list(parts[answer_id]), rows, facts)
+    ]
+    texts = {part.name: text for answer_id, text in answers.items() for part in parts[answer_id]}
+    facts_of_parts = {row.metric: _FACTS for row in rows}
+    return ScoredParts(
+        path=path,
+        rows=rows,
+        facts=facts_of_parts,
+        texts=texts,
+        notices=tuple(_without_scores(rows, human.parts)),
+    )
+
+
+def _without_scores(rows: Iterable[Row], unit: str) -> Iterator[str]:
+    """A notice for each metric that scored none of the parts."""
+    reasons: dict[str, Counter[str]] = {}
+    scored = set()
+    for row in rows:
+        if row.score is None:
+            reasons.setdefault(row.metric, Counter())[row.reason or row.status] += 1
+        else:
+            scored.add(row.metric)
+    for metric, counts in reasons.items():
+        if metric not in scored:
+            reason, count = counts.most_common(1)[0]
+            yield f"{metric} has no score of a {unit}: {reason} ({count:,} of {counts.total():,})."
+
+
+def _of_answer(
+    text: str,
+    parts: Sequence[AnswerPart],
+    rows: Sequence[Row],
+    facts: Mapping[str, MetricFacts],
+) -> Iterator[Row]:
+    """The rows of the parts of an answer, of all metrics that say something of its sentences."""
+    families: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        suffix = row.metric.removeprefix(base_of(row.metric))
+        families.setdefault((facts[row.metric].view[1], suffix), []).append(row)
+    readings = {
+        key: SentenceReading.of(
+            text,
+            parts,
+            family,
+            facts,
+        )
+        for key, family in families.items()
+    }
+    for part in parts:
+        for (metric, suffix), reading in readings.items():
+            for name, score in reading.scores(part).items():
+                value = score if isinstance(score, float) else None
+                status, reason = ("ok", None) if isinstance(score, float) else score
+                yield replace(
+                    families[metric, suffix][0],
+                    example_id=part.name,
+                    metric=f"{metric}.{name}{suffix}",
+                    score=value,
+                    status=status,
+                    reason=reason,
+                    evidence={},
+                    usage=Usage(),
+                )
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceReading:
+    """What the rows of one metric say of the sentences of an answer. claims: by the sentence's start and end; failure:
+    status and reason where no row has claims; by_passages: whether a row judged by the passages; complete: whether
+    the evidence has all claims; cited: whether it is of citations."""
+
+    claims: Mapping[tuple[int, int], Sequence[SupportedClaim]]
+    failure: tuple[str, str] | None
+    by_passages: bool
+    complete: bool
+    cited: bool
+
+    @classmethod
+    def of(
+        cls,
+        text: str,
+        parts: Iterable[AnswerPart],
+        rows: Sequence[Row],
+        facts: Mapping[str, MetricFacts],
+    ) -> SentenceReading:
+        supports = [Support.of(row.evidence) for row in rows]
+        fullest = max(
+            (support for support in supports if support is not None),
+            key=_fullness,
+            default=Support(),
+        )
+        claims = fullest.claims
+        failure = None
+        if not claims:
+            unscored = next((row for row in rows if row.status != "ok"), None)
+            failure = ("undefined", _NO_CLAIM)
+            if unscored is not None:
+                failure = (unscored.status, unscored.reason or _NO_CLAIM)
+        in_total = (fullest.model_extra or {}).get("claims_in_total", len(claims))
+        return cls(
+            claims=placed(claims, text, {(part.start, part.end) for part in parts}),
+            failure=failure,
+            by_passages=any(
+                row.status == "ok" and "contexts" in (facts[row.metric].evidence or ())
+                for row in rows
+            ),
+            complete=in_total == len(claims),
+            cited=any(isinstance(claim, CitedClaim) for claim in claims),
+        )
+
+    def scores(self, part: AnswerPart) -> _PartScores:
+        """Name -> the score of a part, or why there is none."""
+        if self.failure is not None:
+            return {"supported": self.failure}
+        claims = self.claims.get((part.start, part.end), ())
+        if self.cited:
+            cited_claims = [claim for claim in claims if isinstance(claim, CitedClaim)]
+            scores = _of_cited(cited_claims)
+            scores["needed"] = _needed(cited_claims, part.citation)
+            return scores
+        if not self.complete:
+            absent = (
+                "missing_input",
+                "the evidence does not have all claims: run all scores of the metric",
+            )
+            return {"supported": absent}
+        return self._of_claims(claims)
+
+    def _of_claims(self, claims: Sequence[SupportedClaim]) -> _PartScores:
+        none: _PartScore = ("undefined", _NO_CLAIM)
+        scores: _PartScores = {}
+        if self.by_passages:
+            supported = [float(any(number > 0 for number in claim.passages)) for claim in claims]
+            scores["supported"] = fmean(supported) if supported else none
+            scores |= _probability(claims)
+        if any(claim.reference is not None for claims in self.claims.values() for claim in claims):
+            correct = [
+                float(claim.reference == ENTAILS) for claim in claims if claim.reference is not None
+            ]
+            scores["correct"] = fmean(correct) if correct else none
+        return scores
+
+
+def _fullness(support: Support) -> tuple[int, int]:
+    """How much an evidence says: claims, and what is known of them."""
+    details = 0
+    for claim in support.claims:
+        details += len(claim.passages)
+        details += claim.reference is not None
+        if isinstance(claim, CitedClaim):
+            details += sum(bool(citation.fate) for citation in claim.citations)
+    return len(support.claims), details
+
+
+def _of_cited(claims: Sequence[CitedClaim]) -> _PartScores:
+    if not claims:
+        return {"supported": ("undefined", _NO_CLAIM)}
+    decided = [_CITED[claim.state] for claim in claims if claim.state in _CITED]
+    if not decided:
+        return {"supported": ("missing_input", _NO_TEXT)}
+    return {"supported": fmean(decided), **_probability(claims)}
+
+
+def _probability(claims: Sequence[SupportedClaim]) -> _PartScores:
+    """Of the claims that have one: a claim that was not asked about, as it names no source, has none."""
+    probabilities = [
+        claim.passages_probability for claim in claims if claim.passages_probability is not None
+    ]
+    return {"supported_probability": fmean(probabilities)} if probabilities else {}
+
+
+def _needed(
+    claims: Sequence[CitedClaim],
+    citation: str,
+) -> _PartScore:
+    """citation: the name of one, "" for all of the sentence."""
+    citations = [
+        fate
+        for claim in claims
+        for fate in claim.citations
+        if not citation or _names(fate, citation)
+    ]
+    if not citations:
+        return "undefined", _NO_CITATION
+    decided = [fate.fate for fate in citations if fate.fate not in ("", _MISSING_SOURCE)]
+    if not decided:
+        absent = any(fate.fate == _MISSING_SOURCE for fate in citations)
+        return "missing_input", _NO_TEXT if absent else _NOT_ASKED
+    return fmean(float(fate == _NEEDED) for fate in decided)
+
+
+def _names(fate: SourceFate, citation: str) -> bool:
+    """Whether a citation is the one that a label names: brackets around it do not matter."""
+    return fate.name.strip("[]") == citation.strip("[]")
+
+
+def placed(
+    claims: Sequence[SupportedClaim],
+    text: str,
+    labelled: Iterable[tuple[int, int]],
+) -> dict[tuple[int, int], list[SupportedClaim]]:
+    """Where each claim belongs: sentence -> its claims. labelled: the sentences that people labelled, (start, end);
+    beside them stand the other sentences of the text. Claims with the same words, of a sentence that the answer
+    repeats, go to one of its places each, in their order."""
+    labelled_sentences = {place for place in labelled if place[1] <= len(text)}
+    sentences = set(labelled_sentences)
+    for start, end in parted(text):
+        beside = any(first < end and start < last for first, last in labelled_sentences)
+        if not beside:
+            sentences.add((start, end))
+    words_of = {place: words([text[slice(*place)]]) for place in sorted(sentences)}
+    times = Counter[str]()
+    claims_of: dict[tuple[int, int], list[SupportedClaim]] = {}
+    for claim in claims:
+        candidates = _candidates(
+            claim,
+            text,
+            words_of,
+        )
+        if candidates:
+            place = candidates[min(times[claim.claim], len(candidates) - 1)]
+            claims_of.setdefault(place, []).append(claim)
+        times[claim.claim] += 1
+    return claims_of
+
+
+def _candidates(
+    claim: SupportedClaim,
+    text: str,
+    words_of: Mapping[tuple[int, int], set[str]],
+) -> list[tuple[int, int]]:
+    """The sentences that a claim can stand in: those that fit equally well."""
+    if claim.quote and (place := place_of(claim.quote, text)):
+        return [(start, end) for start, end in words_of if start <= place[0] < end]
+    claim_words = words([claim.claim])
+    for turned in (False, True):  # a short sentence may say more than its words
+        shares = {
+            place: _share(
+                claim_words,
+                sentence_words,
+                turned=turned,
+            )
+            for place, sentence_words in words_of.items()
+        }
+        greatest = max(shares.values(), default=0.0)
+        if greatest >= LEAST_SHARE:
+            return [place for place, share in shares.items() if share == greatest]
+    return []
+
+
+def _share(
+    claim: set[str],
+    sentence: set[str],
+    *,
+    turned: bool,
+) -> float:
+    """Of the claim's words that the sentence has; turned: of the sentence's words that the claim has."""
+    share = share_in(sentence, claim) if turned else share_in(claim, sentence)
+    return share or 0.0
