@@ -11,8 +11,9 @@ from tests.program import Done, run, write_jsonl
 
 from longmark.contrib.papers.recipe.checks import load
 from longmark.contrib.papers.recipe.readers import READERS
-from longmark.contrib.papers.recipe.schema import RECIPES
+from longmark.contrib.papers.recipe.schema import RECIPES, TableOf
 from longmark.contrib.papers.recipe.scores import scores_source
+from longmark.contrib.papers.recipe.source import RecordMeasure, source_of_records
 from longmark.contrib.papers.recipe.tables import GridTable
 from longmark.errors import BadInput, UserError
 
@@ -145,6 +146,18 @@ BROKEN = {
     ),
     "a figure of nothing": (changed("forest: by_topic, ", ""), "either `forest` or `made`"),
     "a figure without a label": (changed(", label: Words", ""), "label: is missing"),
+    "a lane of a field that no row has": (
+        changed(", label: Words", ", label: Words, lane: 'by {systm}'"),
+        r"figures\[0\].lane: unknown field: systm. Did you mean system\?",
+    ),
+    "a heading of a field that no row has": (
+        changed("rows: metric", "rows: metric\n        headings: {metrik: Metric}"),
+        "headings.metrik: unknown field: metrik. Did you mean metric",
+    ),
+    "a note that the source does not make": (
+        changed("rows: metric", "rows: metric\n        made_note: agreement.none"),
+        r"made_note: unknown text: none. There is none\.",
+    ),
     "a section without text": (changed("    text: Agreement.\n", ""), "text: is missing"),
     "a table of its own that a source has not": (
         changed("      - name: agreement", "      - made: agreement.none\n      - name: agreement"),
@@ -281,6 +294,43 @@ def test_columns_of_a_field_of_members_and_an_empty_value(tmp_path: Path):
         columns="[{each: system, value: mean}]",
     )
     assert figures(made) == {(METRIC,): [3.0, None]}  # only the third question has no topic
+
+
+def test_an_optional_column_without_a_value_is_left_out_and_a_heading_is_shown(tmp_path: Path):
+    made = table(
+        tmp_path,
+        rows="system",
+        headings="{system: Bot}",
+        columns="[{name: sea, value: mean, where: {topic: sea}, optional: true}, "
+        "{name: land, value: mean, where: {topic: land}, optional: true}]",
+    )
+    (head, sea) = made.grid().table().columns
+    assert (head.name, head.field, sea.name) == ("Bot", "system", "sea")
+    assert figures(made) == {("a",): [1.5], ("b",): [2.0]}  # q1 and q2
+
+
+def test_records_with_the_same_texts_keep_their_rows_and_numbers_stay_numbers():
+    records = [("tide", 3, True), ("tide", 3, True), ("foam", 4, False)]
+    source = source_of_records(
+        records,
+        {
+            "long": lambda record: record[2],
+            "words": lambda record: record[1],
+            "name": lambda record: record[0],
+        },
+        {"letters": RecordMeasure(lambda record: len(record[0]), "number", None)},
+    )
+    declared = TableOf.model_validate(
+        {
+            "name": "t",
+            "title": "T",
+            "from": "s",
+            "rows": ["name", "words", "long"],
+            "columns": [{"name": "letters", "value": "letters"}],
+        }
+    )
+    rows = GridTable(declared, source).grid().table().rows
+    assert rows == (("tide", 3, True, 4), ("tide (2)", 3, True, 4), ("foam", 4, False, 4))
 
 
 def test_a_table_that_needs_more_values_has_no_rows(tmp_path: Path):
@@ -536,3 +586,20 @@ def test_the_calf_recipe_is_carried_out_by_its_name(tmp_path: Path, study):
     assert (tmp_path / "out" / "run" / "rows.jsonl").exists()
     page = (tmp_path / "out" / "report.html").read_text("utf-8")
     assert "disagreements/" not in page  # only `calf-study` writes these pages
+
+
+def test_the_climaqa_recipe_makes_the_tables_of_climaqa_study(tmp_path: Path, study):
+    from tests.contrib.papers.climaqa.climaqa_runs import write_benchmark, write_beside, write_run
+
+    run = write_run(tmp_path / "quiz", "default")
+    beside = write_beside(tmp_path / "beside")
+    words = [
+        f"runs={run}",
+        f"benchmark={write_benchmark(tmp_path / 'bench')}",
+        f"labels={beside['--labels']}",
+    ]
+    done = study((RECIPES / "climaqa.yaml").read_text("utf-8"), *words, "--out", "out")
+    assert done.code == 0, done.err
+    assert [line["mcq_overall"] for line in lines(tmp_path, "table3")] == ["0.5", "0.5"]
+    assert [line["valid"] for line in lines(tmp_path, "table10")] == ["20", "30"]
+    assert not (tmp_path / "out" / "tables" / "fever.csv").exists()  # no input `fever`

@@ -13,7 +13,7 @@ from tests.contrib.papers.climaqa.climaqa_runs import (
     write_run,
 )
 
-from longmark.contrib.papers.climaqa import beside, tables
+from longmark.contrib.papers.climaqa import beside
 from longmark.contrib.papers.climaqa.results import (
     MAIN,
     OVERALL,
@@ -34,6 +34,8 @@ from longmark.contrib.papers.climaqa.rows import (
     ModelSetting,
     read,
 )
+from longmark.contrib.papers.climaqa.sources import VOCABULARY, ClimaqaContent, sources
+from longmark.contrib.papers.recipe.page import pages_of
 from longmark.errors import UserError
 from longmark.metrics.classic.bleu import characters
 from longmark.records.benchmark import LEVELS, Form, Item, Level
@@ -179,12 +181,10 @@ def test_what_is_unscored_is_counted_with_its_reason(tmp_path: Path):
     (folder / "rows.jsonl").write_text("\n".join(kept) + "\n")
     bench = write_benchmark(tmp_path / "bench")
     results = ClimaqaResults(read([folder], bench), ClimaqaOptions(resamples=300))
-    means = tables.every_mean(results)
-    place = Place(MAIN, "writer-default", MCQ)
-    cell = means[place, "mean"]
-    assert cell is not None
-    assert (cell.n, cell.missing) == (14, 2)
-    why = [row[-1] for row in means.table().rows if row[-1]]
+    mean = results.at(Place(MAIN, "writer-default", MCQ))
+    assert (mean.n, mean.missing) == (14, 2)
+    page = pages_of("climaqa", VOCABULARY, sources(ClimaqaContent(results)))
+    why = [row[-1] for row in page.grids["means"].table().rows if row[-1]]
     assert why == [
         "1 model_error",
         "1 no row",

@@ -7,20 +7,13 @@ from typing import Any
 
 from longmark.contrib.papers.calf.results import CalfResults
 from longmark.contrib.papers.calf.sources import VOCABULARY, sources
-from longmark.contrib.papers.recipe.checks import load
-from longmark.contrib.papers.recipe.page import Pages
-from longmark.contrib.papers.recipe.schema import RECIPES
+from longmark.contrib.papers.recipe.page import Pages, pages_of
 from longmark.report.document import Document
 
 
 def pages(results: CalfResults) -> Pages:
     """The sections of the recipe over these results."""
-    recipe = load(RECIPES / "calf.yaml", VOCABULARY)
-    made_sources = sources(results)
-    return Pages(
-        recipe,
-        {name: made_sources[declared.reader] for name, declared in recipe.parts.sources.items()},
-    )
+    return pages_of("calf", VOCABULARY, sources(results))
 
 
 def document(

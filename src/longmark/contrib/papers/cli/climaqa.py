@@ -66,15 +66,14 @@ def climaqa_study(arguments: argparse.Namespace) -> int:
 
     from longmark.contrib.papers.climaqa.page import document
     from longmark.contrib.papers.climaqa.results import ClimaqaOptions
-    from longmark.contrib.papers.climaqa.study import Sources
-    from longmark.contrib.papers.climaqa.study import climaqa_study as studied
+    from longmark.contrib.papers.climaqa.sources import ClimaqaPaths, content
     from longmark.report.document import check_out, publish
 
     check_out(arguments.out)
     names = ("runs", "benchmark", "labels", "validator", "window_labels", "fever")
-    inputs = Sources(**{name: getattr(arguments, name) for name in names})
-    contents = studied(
-        inputs,
+    paths = ClimaqaPaths(**{name: getattr(arguments, name) for name in names})
+    contents = content(
+        paths,
         ClimaqaOptions(alpha=arguments.alpha, seed=arguments.seed, author=arguments.author or ""),
     )
     publish(document(contents), arguments.out, Console(), verbose=arguments.verbose)

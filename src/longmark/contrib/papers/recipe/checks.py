@@ -18,6 +18,7 @@ from longmark.contrib.papers.recipe.schema import (
     Step,
     TableOf,
     Vocabulary,
+    fields_in,
     references,
 )
 from longmark.errors import UnknownName
@@ -222,9 +223,18 @@ class RecipeCheck:
             yield from self._made("figures", figure.made, (*place, "made"))
         if figure.forest and not figure.label:
             yield (*place, "label"), "is missing: say what the figure shows"
+        yield from self._lane(figure, place)
         for line in figure.reference:
             if isinstance(line, str):
                 yield from self._made("references", line, (*place, "reference"))
+
+    def _lane(self, figure: FigureOf, place: Place) -> Iterator[Mistake]:
+        """Fields that the lanes of a figure name, and its table does not have as rows."""
+        tables = (table for section in self.recipe.sections for table in section.tables)
+        rows = [field for table in tables if table.name == figure.forest for field in table.rows]
+        for field in fields_in(figure.lane):
+            if field not in rows:
+                yield (*place, "lane"), _unknown("field", field, rows)
 
     def _table(self, table: TableOf, place: Place) -> Iterator[Mistake]:
         if table.made is not None:
@@ -240,6 +250,11 @@ class RecipeCheck:
         for key, contents in required.items():
             if not contents:
                 yield (*place, key), "is missing"
+        for field in table.headings:
+            if field not in table.rows:
+                yield (*place, "headings", field), _unknown("field", field, list(table.rows))
+        if table.made_note:
+            yield from self._made("texts", table.made_note, (*place, "made_note"))
         if table.source is None:
             return
         if table.source not in self.recipe.sources:
@@ -254,7 +269,7 @@ class RecipeCheck:
 
     def _headings(self, table: TableOf, place: Place) -> Iterator[Mistake]:
         """Headings that two columns have, and fields that stand twice in `rows`."""
-        headings = list(table.rows)
+        headings = [table.headings.get(field, field) for field in table.rows]
         for number, column in enumerate(table.columns):
             if column.each:
                 continue

@@ -8,14 +8,22 @@ from functools import cached_property
 from typing import Any
 
 from longmark.analysis.grid import Grid
-from longmark.contrib.papers.recipe.checks import misplaced_total, unknown, unknown_fields
-from longmark.contrib.papers.recipe.schema import FigureOf, Mistake, Recipe, SectionOf
+from longmark.contrib.papers.recipe.checks import load, misplaced_total, unknown, unknown_fields
+from longmark.contrib.papers.recipe.schema import (
+    RECIPES,
+    FigureOf,
+    Mistake,
+    Recipe,
+    SectionOf,
+    Vocabulary,
+    fields_in,
+)
 from longmark.contrib.papers.recipe.source import RecipeSource, meets
 from longmark.contrib.papers.recipe.tables import GridTable
 from longmark.contrib.papers.study import PageSection, notices, sections
 from longmark.report.document import Section
 from longmark.report.figures import Figure
-from longmark.report.tables import Table
+from longmark.report.tables import Column, Table
 
 
 @dataclass(frozen=True)
@@ -115,7 +123,9 @@ class Pages:
         """Each table by its name; its figures are drawn from the same grid."""
         tables = (table for _, table in self.recipe.tables() if table.name)
         return {
-            table.name: GridTable(table, self.sources[table.source]).grid()
+            table.name: GridTable(
+                table, self.sources[table.source], self.text("", table.made_note)
+            ).grid()
             for table in tables
             if table.name and table.source and table.source in self.sources
         }
@@ -159,7 +169,8 @@ class Pages:
             elif (grid := self.grids.get(figure.forest or "")) is not None and (
                 grid.rows and grid.columns
             ):
-                yield grid.forest(figure.label, figure.column, self._lines(figure))
+                drawn = replace(grid, label=_lane(grid, figure.lane)) if figure.lane else grid
+                yield drawn.forest(figure.label, figure.column, self._lines(figure))
 
     def _lines(self, figure: FigureOf) -> tuple[float, ...] | None:
         values = []
@@ -182,4 +193,36 @@ class Pages:
             source = self.sources.get(name)
             if source is None or not any(source.values(field) for field in fields):
                 return section.absent or f"{section.title}: left out, nothing to show."
+        if section.absent and not section.needs:
+            return "" if any(table.rows for table in self._tables(section)) else section.absent
         return ""
+
+
+def _lane(grid: Grid[Any], lane: str) -> Callable[[Any], str]:
+    """The text beside the lane of a row: `lane`, with the values of the row for {FIELD}."""
+    names = {head.field: head for head in grid.heads if isinstance(head, Column)}
+
+    def label(row: Any) -> str:
+        text = lane
+        for name in fields_in(lane):
+            get = names[Column(name).field].get
+            assert callable(get)
+            text = text.replace(f"{{{name}}}", str(get(row)))
+        return text
+
+    return label
+
+
+def pages_of(
+    name: str, vocabulary: Mapping[str, Vocabulary], sources: Mapping[str, RecipeSource]
+) -> Pages:
+    """The sections of a recipe that comes with longmark. sources: by their reader; what has none was not given."""
+    recipe = load(RECIPES / f"{name}.yaml", vocabulary)
+    return Pages(
+        recipe,
+        {
+            source: sources[declared.reader]
+            for source, declared in recipe.parts.sources.items()
+            if declared.reader in sources
+        },
+    )

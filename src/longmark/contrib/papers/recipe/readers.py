@@ -3,42 +3,52 @@ names data, never code."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from longmark.contrib.papers.calf import sources as calf
 from longmark.contrib.papers.calf.results import CalfOptions, CalfResults
 from longmark.contrib.papers.calf.rows import read
+from longmark.contrib.papers.climaqa import sources as climaqa
 from longmark.contrib.papers.recipe import scores, table_files
-from longmark.contrib.papers.recipe.schema import Recipe, SourceOf
+from longmark.contrib.papers.recipe.schema import Recipe, SourceOf, Vocabulary
 from longmark.contrib.papers.recipe.source import RecipeSource
 from longmark.errors import UserError
 from longmark.records.read import Reading
 
-READERS = {
-    "scores": scores.VOCABULARY,
-    "table": table_files.VOCABULARY,
-    **calf.VOCABULARY,
-}
+
+@dataclass(frozen=True)
+class PaperReaders:
+    """The readers of a paper's data. vocabulary: by reader; read: makes their sources, of the paths of each name in
+    `of`, in its order; one that was not given is left out."""
+
+    vocabulary: Mapping[str, Vocabulary]
+    read: Callable[[Sequence[Sequence[Path]]], Mapping[str, RecipeSource]]
 
 
 def sources(recipe: Recipe, paths: Mapping[str, Sequence[Path]]) -> dict[str, RecipeSource]:
     """The sources of a recipe by name. paths: of each input and step, empty for one that was not given; a source of
     nothing is left out. UserError if one cannot be read."""
-    choice_sources: dict[tuple[str, ...], dict[str, RecipeSource]] = {}
-    sources_found = {}
+    paper_sources: dict[tuple[int, tuple[str, ...]], Mapping[str, RecipeSource]] = {}
+    recipe_sources = {}
     for name, source_spec in recipe.parts.sources.items():
-        paths_given = [path for part in source_spec.of for path in paths[part]]
+        parts = [paths[part] for part in source_spec.of]
+        paths_given = [path for part in parts for path in part]
         if not paths_given:
             continue
-        if source_spec.reader in calf.VOCABULARY:
-            if source_spec.of not in choice_sources:
-                choice_sources[source_spec.of] = _without_pages(calf.sources(_choices(paths_given)))
-            sources_found[name] = choice_sources[source_spec.of][source_spec.reader]
+        for number, paper in enumerate(PAPERS):
+            if source_spec.reader not in paper.vocabulary:
+                continue
+            key = number, source_spec.of
+            if key not in paper_sources:
+                paper_sources[key] = paper.read(parts)
+            if source_spec.reader in paper_sources[key]:
+                recipe_sources[name] = paper_sources[key][source_spec.reader]
+            break
         else:
-            sources_found[name] = _source(source_spec, paths_given)
-    return sources_found
+            recipe_sources[name] = _source(source_spec, paths_given)
+    return recipe_sources
 
 
 def _source(source_spec: SourceOf, paths_given: Sequence[Path]) -> RecipeSource:
@@ -51,18 +61,26 @@ def _source(source_spec: SourceOf, paths_given: Sequence[Path]) -> RecipeSource:
     return table_files.table_source(paths_given[0], source_spec.table or "")
 
 
-def _without_pages(sources: Mapping[str, RecipeSource]) -> dict[str, RecipeSource]:
-    """The sources without links: the pages of disagreements are written by `calf-study` alone."""
-    return {
-        reader: replace(source, links=dict.fromkeys(source.links, tuple))
-        for reader, source in sources.items()
-    }
-
-
-def _choices(paths_given: Sequence[Path]) -> CalfResults:
-    """What a CALF study reads: folders of runs, and a file of pairs."""
+def _calf_sources(parts: Sequence[Sequence[Path]]) -> Mapping[str, RecipeSource]:
+    """Of folders of runs, and a file of pairs. The pages of disagreements are written by `calf-study` alone."""
+    paths_given = [path for part in parts for path in part]
     runs = [path for path in paths_given if path.is_dir() or path.name == "rows.jsonl"]
     files = [path for path in paths_given if path not in runs]
     if len(files) > 1:
         raise UserError(f"{files[1]} is a second file of pairs; put all pairs into one")
-    return CalfResults(read(runs, Reading(files[0]) if files else ()), CalfOptions())
+    results = CalfResults(read(runs, Reading(files[0]) if files else ()), CalfOptions())
+    return {
+        reader: replace(source, links=dict.fromkeys(source.links, tuple))
+        for reader, source in calf.sources(results).items()
+    }
+
+
+PAPERS = (
+    PaperReaders(calf.VOCABULARY, _calf_sources),
+    PaperReaders(climaqa.VOCABULARY, climaqa.read_sources),
+)
+READERS: Mapping[str, Vocabulary] = {
+    "scores": scores.VOCABULARY,
+    "table": table_files.VOCABULARY,
+    **{name: vocabulary for paper in PAPERS for name, vocabulary in paper.vocabulary.items()},
+}

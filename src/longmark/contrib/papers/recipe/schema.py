@@ -35,6 +35,7 @@ VERBS = ("run", "compare", "metaeval")
 RECIPES = Path(__file__).parents[1] / "recipes"
 """The recipes that come with longmark."""
 _NAME = re.compile("[a-z][a-z0-9_-]*")
+_FIELD = re.compile(r"\{([^{}]+)\}")
 _REFERENCE = re.compile(r"\$([a-z][a-z0-9_-]*)")
 
 
@@ -156,6 +157,9 @@ class ColumnOf(RecipePart):
         1, description="values of `each`; with fewer there is none of these columns"
     )
     key: Text | None = Field(None, description="its name in files; {} is the value of `each`")
+    optional: Annotated[bool, Strict()] = Field(
+        False, description="whether it is left out where no row has a value"
+    )
     places: Annotated[int, Field(strict=True, ge=0, le=9)] | None = Field(
         None, description="decimals (default: those of the measure)"
     )
@@ -175,6 +179,9 @@ class TableOf(RecipePart):
     title: Text | None = Field(None, description="its heading")
     source: Text | None = Field(None, description="the source of its figures", alias="from")
     rows: Names = Field((), description="fields; a row for each combination of their values")
+    headings: dict[Text, Text] = Field(
+        {}, description="field of `rows` -> its heading (default: the field; files keep that)"
+    )
     total: Text | None = Field(None, description="the name of a row over all values of the field")
     total_first: Annotated[bool, Strict()] = Field(
         False, description="whether that row stands before the others"
@@ -188,6 +195,9 @@ class TableOf(RecipePart):
         False, description="whether the best of a column is in bold"
     )
     note: Text = Field("", description="how to read it")
+    made_note: Text | None = Field(
+        None, description="SOURCE.TEXT: what the source says of the data, behind the note"
+    )
     note_of_many: Text = Field(
         "", description="the same, where `each` has more than four values and shows no intervals"
     )
@@ -201,6 +211,9 @@ class FigureOf(RecipePart):
     forest: Name | None = Field(None, description="the table whose estimates are drawn")
     column: Text = Field("", description="the column (default: the first)")
     label: Text = Field("", description="what is drawn")
+    lane: Text = Field(
+        "", description="what is beside each line; {FIELD} is a value of the row (default: all)"
+    )
     reference: tuple[Line, ...] = Field((), description="lines across: numbers, or SOURCE.NAME")
 
 
@@ -218,7 +231,9 @@ class SectionOf(RecipePart):
     needs: dict[Text, Names] = Field(
         {}, description="source -> fields of which one must have a value; else it is left out"
     )
-    absent: Text | None = Field(None, description="what the page says where it is left out")
+    absent: Text | None = Field(
+        None, description="what the page says where it is left out, or has nothing in its tables"
+    )
 
 
 class RecipeFile(RecipePart):
@@ -268,6 +283,11 @@ def reference(value: Any) -> str | None:
     """The input that an option, or one item of it, names as $NAME; None for another value."""
     match = _REFERENCE.fullmatch(value) if isinstance(value, str) else None
     return match[1] if match else None
+
+
+def fields_in(lane: str) -> list[str]:
+    """The fields that the text beside a line of a figure names as {FIELD}."""
+    return _FIELD.findall(lane)
 
 
 def references(value: Any) -> list[str]:

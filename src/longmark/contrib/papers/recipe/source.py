@@ -17,6 +17,9 @@ from longmark.report.tables import Cell, Table
 Member = tuple[str, ...]
 Places = Sequence[int]
 Kind = Literal["estimate", "number", "text", "p"]
+NUMBER = "number"
+YES_OR_NO = "yes or no"
+YES = "yes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +46,9 @@ def _nobody(measure: str, members: Sequence[Member], parts: Sequence[Places]) ->
 
 @dataclass(frozen=True)
 class RecipeSource:
-    """heads: the fields of a member, name -> kind of its column ("metric" for metrics); members: a text for each head;
-    items: their number; fields: of the items, name -> the value of each ("" for none); orders: field -> its values in
-    their order (default: sorted).
+    """heads: the fields of a member, name -> kind of its column ("metric", NUMBER, YES_OR_NO or ""); members: a text for
+    each head; items: their number; fields: of the items, name -> the value of each ("" for none); orders: field -> its
+    values in their order (default: sorted).
 
     tables, figures, sections, texts, links: what the source makes itself, by name; references: numbers that figures can
     mark; notices: what a reader must know of the data.
@@ -118,6 +121,60 @@ class RecipeSource:
             for place in range(self.items)
             if all(meets(column[place], condition) for column, condition in conditions)
         ]
+
+
+@dataclass(frozen=True, slots=True)
+class RecordMeasure:
+    """What stands in the cell of a record. get: reads it; kind, decimals: as of `Measure`."""
+
+    get: Callable[[Any], Cell]
+    kind: Kind = "estimate"
+    decimals: int | None = 3
+
+
+def source_of_records(
+    records: Iterable[Any],
+    heads: Mapping[str, Callable[[Any], Any]],
+    measures: Mapping[str, RecordMeasure],
+) -> RecipeSource:
+    """A source whose members are results that were computed: a table of it has a row for each. heads: field -> the
+    text, number or truth of a record; a text twice is numbered, so that each record keeps its row."""
+    of_member: dict[Member, Any] = {}
+    kinds = dict.fromkeys(heads, "")
+    for record in records:
+        values = {name: get(record) for name, get in heads.items()}
+        for name, value in values.items():
+            kinds[name] = _kind_of(value) or kinds[name]
+        member = tuple(_in_text(value) for value in values.values())
+        same = 2
+        while member in of_member:
+            member = (*member[:-1], f"{_in_text(values[list(heads)[-1]])} ({same})")
+            same += 1
+        of_member[member] = record
+
+    def measure(record_measure: RecordMeasure) -> Measure:
+        def measured(members: Sequence[Member], _places: Places) -> Cell:
+            return record_measure.get(of_member[members[0]]) if len(members) == 1 else None
+
+        return Measure(measured, record_measure.kind, record_measure.decimals)
+
+    return RecipeSource(
+        heads=kinds,
+        members=list(of_member),
+        measures={name: measure(record_measure) for name, record_measure in measures.items()},
+    )
+
+
+def _kind_of(value: Any) -> str:
+    if isinstance(value, bool):
+        return YES_OR_NO
+    return NUMBER if isinstance(value, int) else ""
+
+
+def _in_text(value: Any) -> str:
+    if isinstance(value, bool):
+        return YES if value else "no"
+    return "" if value is None else str(value)
 
 
 def meets(value: str, condition: Condition, kind: str = "") -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 
 from longmark.analysis.grid import Grid
 from longmark.contrib.papers.recipe.schema import ColumnOf, Condition, TableOf
-from longmark.contrib.papers.recipe.source import Member, RecipeSource
+from longmark.contrib.papers.recipe.source import NUMBER, YES, YES_OR_NO, Member, RecipeSource
 from longmark.report.tables import Best, Cell, Column
 from longmark.stats.results import Estimate
 
@@ -42,20 +42,27 @@ class GridColumn:
 
 @dataclass
 class GridTable:
-    """A table of a recipe over a source."""
+    """A table of a recipe over a source. source_note: what the source says of the data (`made_note`)."""
 
     table: TableOf
     source: RecipeSource
+    source_note: str = ""
     _items: dict[tuple[Any, ...], list[int]] = field(default_factory=dict)
 
     def grid(self) -> Grid[Key]:
         """The grid. It has no rows if a field has fewer values than the table needs, or no item counts."""
         table = self.table
         columns = [grid_column for column in table.columns for grid_column in self._columns(column)]
+        rows = list(self._rows()) if self._is_made() else []
+        columns = [
+            column
+            for column in columns
+            if not column.of.optional
+            or any(_value(self.cell(row, column)) is not None for row in rows)
+        ]
         estimates = [column for column in columns if self._kind(column) == "estimate"]
         beside = [column for column in columns if self._kind(column) != "estimate"]
         by_name = {column.name: column for column in columns}
-        rows = list(self._rows()) if self._is_made() else []
         many = any(
             sum(grid_column.of is column for grid_column in columns) > MANY
             for column in table.columns
@@ -68,7 +75,9 @@ class GridTable:
             rows=rows,
             columns=[self._column(column, many) for column in estimates],
             cell=lambda row, name: _estimate(self.cell(row, by_name[name])),
-            note=" ".join(filter(None, (table.note, table.note_of_many if many else ""))),
+            note=" ".join(
+                filter(None, (table.note, self.source_note, table.note_of_many if many else ""))
+            ),
             unit=table.unit,
             best=self._best(rows, estimates) if table.bold else {},
             beside=[self._beside(column) for column in beside],
@@ -80,7 +89,8 @@ class GridTable:
         columns = [
             grid_column for column in self.table.columns for grid_column in self._columns(column)
         ]
-        headings = [*self.table.rows, *(column.name for column in columns)]
+        heads = [self.table.headings.get(name, name) for name in self.table.rows]
+        headings = [*heads, *(column.name for column in columns)]
         keys = [*self.table.rows, *(column.key or column.name for column in columns)]
         return [
             name for name, count in Counter(headings).items() | Counter(keys).items() if count > 1
@@ -180,11 +190,24 @@ class GridTable:
         return self.source.measures[column.of.value].kind
 
     def _head(self, position: int, name: str) -> Column:
-        def shown(row: Key) -> str:
-            value = row[position]
-            return (self.table.total or "") if value is None else value
+        kind = self.source.heads.get(name, "")
 
-        return Column(name, shown, kind=self.source.heads.get(name, ""))
+        def shown(row: Key) -> Cell:
+            value = row[position]
+            if value is None:
+                return self.table.total or ""
+            if kind == NUMBER and value:
+                return int(value)
+            return value == YES if kind == YES_OR_NO else value
+
+        heading = self.table.headings.get(name, "")
+        is_metric = kind == "metric"
+        return Column(
+            heading or name,
+            shown,
+            kind="metric" if is_metric else "",
+            key=Column(name).field if heading else "",
+        )
 
     def _places(self, column: GridColumn) -> int | None:
         own_decimals = column.of.places
@@ -218,13 +241,15 @@ class GridTable:
 
     def _best(self, rows: Sequence[Key], columns: Sequence[GridColumn]) -> dict[str, set[Key]]:
         """The row that is the best in each column; of rows that are a member each."""
-        members: dict[Member, Key] = {}
-        for row in rows:
-            chosen = self.source.chosen_members(self.table.where, *self._conditions(row))
-            if len(chosen) == 1:
-                members[chosen[0]] = row
         best_rows: dict[str, set[Key]] = {}
         for column in columns:
+            members: dict[Member, Key] = {}
+            for row in rows:
+                chosen = self.source.chosen_members(
+                    self.table.where, *self._conditions(row), *column.where
+                )
+                if len(chosen) == 1:
+                    members[chosen[0]] = row
             conditions = (self.table.where, *column.where)
             parts = (
                 [self._chosen(conditions)]
