@@ -7,14 +7,15 @@ shows it: the answers that it scored, their systems, passages and references; or
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
+from tests import exports_of_libraries
+from tests.export import FOLDER, Export
+
+from longmark.errors import UserError
 from longmark.records.read import Reading
 from longmark.scores.labels import ColumnOptions, Labels
 
-FOLDER = Path(__file__).parents[1] / "examples/exports"
 README = FOLDER / "README.md"
 HEAD = """\
 # Files that tools wrote
@@ -28,24 +29,6 @@ CAPITAL = "What is the capital of Italy?"
 RIVER = "Which river flows through Rome?"
 MOCK = "mockllm/model"
 ANN, BOB, CY = (f"00000000-0000-0000-0000-00000000000{number}" for number in (1, 2, 3))
-
-
-@dataclass(frozen=True)
-class Export:
-    """A file of a tool. holds: of answers (id, system, question, answer, passages, references), of labels (answer, rater,
-    label, value); not_read: what the notice counts; mapping: `--map` that the file needs."""
-
-    tool: str
-    file: str
-    says: str
-    holds: tuple[tuple[Any, ...], ...]
-    not_read: str
-    of_labels: bool = False
-    mapping: tuple[tuple[str, str], ...] = ()
-
-    @property
-    def path(self) -> Path:
-        return FOLDER / self.file
 
 
 EPOCHS = tuple(
@@ -65,6 +48,7 @@ ARGILLA = "argilla 2.8.0"
 ARGILLA_LABELS = (("a1", ANN, "quality", 4.0), ("a1", ANN, "issues", "long; vague"))
 
 EXPORTS = (
+    *exports_of_libraries.EXPORTS,
     Export(
         INSPECT,
         "inspect_ai/epochs.json",
@@ -200,9 +184,11 @@ def read(export: Export) -> tuple[tuple[tuple[Any, ...], ...], str]:
             rows = [(row.example_id, row.rater, row.metric, row.value) for row in labels.select()]
             return tuple(rows), _not_read(labels.notices[0])
     reading = Reading(export.path, mapping=mapping)
+    if export.refused:
+        return (), _not_read(refusal(export)).partition(". ")[0]
     answers = [
         (
-            example.id,
+            example.id if export.has_ids else None,
             example.system,
             example.question,
             example.answer,
@@ -212,6 +198,23 @@ def read(export: Export) -> tuple[tuple[tuple[Any, ...], ...], str]:
         for example in reading.singles()
     ]
     return tuple(answers), _not_read(reading.notice)
+
+
+def turns_of(export: Export) -> tuple[tuple[tuple[str, str], ...], ...]:
+    """The messages of each conversation, as `Export.turns` has them."""
+    reading = Reading(export.path, mapping=dict(export.mapping))
+    return tuple(
+        tuple((turn.role, turn.text) for turn in example.turns) for example in reading.singles()
+    )
+
+
+def refusal(export: Export) -> str:
+    """What is said of a file that has no answer; "" if it is read."""
+    try:
+        list(Reading(export.path).singles())
+    except UserError as error:
+        return str(error)
+    return ""
 
 
 def _not_read(notice: str) -> str:
@@ -229,6 +232,8 @@ def table() -> str:
         kind = "labels" if export.of_labels else "answers"
         differences = len({*map(repr, rows)} ^ {*map(repr, export.holds)})
         result = f"{len(rows)} of {len(export.holds)} {kind}, {differences} different"
+        if export.refused:
+            result = "refused: it has no answers"
         options = "".join(f", `--map {field}={column}`" for field, column in export.mapping)
         lines.append(
             f"| {export.tool} | `{export.file}` | {export.says} | {result}{options} | {not_read} |"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from tests.exports import EXPORTS, FOLDER, README, Export, read, table
+from tests.export import FOLDER, Export
+from tests.exports import EXPORTS, README, read, refusal, table, turns_of
 
 
 @pytest.mark.parametrize("export", EXPORTS, ids=lambda export: export.file)
@@ -11,6 +12,20 @@ def test_what_is_read_of_a_tool_s_file_is_what_it_holds(export: Export) -> None:
     rows, not_read = read(export)
     assert sorted(rows, key=repr) == sorted(export.holds, key=repr)
     assert not_read == export.not_read
+
+
+@pytest.mark.parametrize(
+    "export", [export for export in EXPORTS if export.turns], ids=lambda export: export.file
+)
+def test_the_turns_of_a_tool_s_conversations_are_its_own(export: Export) -> None:
+    assert turns_of(export) == export.turns
+
+
+@pytest.mark.parametrize(
+    "export", [export for export in EXPORTS if export.refused], ids=lambda export: export.file
+)
+def test_a_file_without_answers_is_refused_with_what_it_holds(export: Export) -> None:
+    assert refusal(export).endswith(export.refused)
 
 
 def test_the_table_of_exports_is_the_one_that_the_script_makes() -> None:

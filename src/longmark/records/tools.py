@@ -104,18 +104,19 @@ LM_EVAL = Shape(
     repeats="lines of another filter",
 )
 
+_RAGAS_MESSAGES = "listed(parsed(user_input))"  # in a CSV file they stand as Python prints them
 RAGAS_TURNS = Shape(
     "Ragas conversations",
-    "ragas 0.4 (dataset_schema.py, MultiTurnSample; messages.py)",
+    "ragas 0.4.3 (files that it wrote: examples/exports/ragas)",
     keys=("user_input",),
-    when="type(parsed(user_input)) == 'array' && type(parsed(user_input)[0]) == 'object'",
+    when=f"type({_RAGAS_MESSAGES}) == 'array' && type({_RAGAS_MESSAGES}[0]) == 'object'",
     fields={
         "id": "id",
-        "contexts": "retrieved_contexts",
+        "contexts": "listed(parsed(retrieved_contexts))",
         "references": "reference",
     },
-    meta={"topics": "reference_topics", "rubrics": "rubrics"},
-    conversation=("user_input",),
+    meta={"topics": "listed(reference_topics)", "rubrics": "rubrics"},
+    conversation=(_RAGAS_MESSAGES,),
 )
 
 NUGGETIZER = Shape(
