@@ -96,7 +96,9 @@ class Slot(yaml_file.Closed):
 
     def choices(self, profile: Mapping[str, Any]) -> tuple[str, ...]:
         """The values that fit the rest of a profile; () where that has no known value of `given`."""
-        return self.values.get(_FREE if self.given is None else str(profile.get(self.given)), ())
+        if self.given is None:
+            return self.values.get(_FREE, ())
+        return self.values.get(str(profile.get(self.given)), ())
 
     @cached_property
     def all_values(self) -> tuple[str, ...]:
@@ -121,7 +123,8 @@ def _pattern(surfaces: tuple[str, ...]) -> re.Pattern[str]:
 
 def _loosely(form: str) -> str:
     loose = {" ": r"\s+", "-": "[-\u2010-\u2014]", "'": "['\u2019]", "\u2019": "['\u2019]"}
-    return "".join(loose.get(char, re.escape(char)) for char in " ".join(canonical(form).split()))
+    spaced = " ".join(canonical(form).split())
+    return "".join(loose.get(char, re.escape(char)) for char in spaced)
 
 
 class Dimension(yaml_file.Closed):

@@ -8,7 +8,7 @@ It raises `errors.NoScore` if the example is unscored. It does not load, cache, 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from longmark.errors import NoScore, UnknownName
@@ -117,6 +117,7 @@ class Metric:
     by_part           score, calls, checks, relations and shares take one more argument: the parts of the names of the
                       scores that were selected and that the example has all inputs of. Only these are computed
     bounds            the least and the greatest possible score; None: no limit
+    bounds_with       (part of the name, params) -> the bounds, where they depend on the parameters; None: they do not
     higher_is_better  None: neither direction is better
     scores            for several scores of one computation: part of the name -> declaration, in place of bounds and
                       higher_is_better ("": the metric's own name); or a function of the domain
@@ -155,6 +156,7 @@ class Metric:
     score: Callable[..., Awaitable[Result]]
     needs: tuple[str, ...] | Mapping[str, tuple[str, ...]]
     bounds: Bounds = (None, None)
+    bounds_with: Callable[[str, Any], Bounds] | None = None
     higher_is_better: bool | None = True
     scores: ScoreSpecs | Callable[[Domain], ScoreSpecs] | None = None
     models: tuple[str, ...] = ()
@@ -221,6 +223,15 @@ class Metric:
     def silence_of(self, part: str) -> Silence:
         """What an answer that says nothing gets from the score with this part of its name."""
         return self.silence if isinstance(self.silence, Silence) else self.silence[part]
+
+    def spec(self, name: str, score: str, params: Any, domain: Domain | None = None) -> ScoreSpec:
+        """The declaration of one score with these parameters. name: the metric's own; score: the full name of the score."""
+        declared = self.published(name, domain)[score]
+        if self.bounds_with is None:
+            return declared
+        part = score[len(name) + 1 :]
+        bounds = self.bounds_with(part, params)
+        return replace(declared, bounds=bounds)
 
     def published(self, name: str, domain: Domain | None = None) -> dict[str, ScoreSpec]:
         """Full name -> declaration of each score, given the metric's own name. domain: None: the built-in one."""

@@ -96,7 +96,9 @@ class PromptBook:
     def hashes(self, prompts: Iterable[Prompt]) -> dict[str, str]:
         """id -> hash of the prompts as they are used, the system prompt with them if there are any."""
         used = [self.get(prompt) for prompt in prompts]
-        return {prompt.id: prompt.hash for prompt in ([self.get(SYSTEM), *used] if used else [])}
+        if used:
+            used.insert(0, self.get(SYSTEM))
+        return {prompt.id: prompt.hash for prompt in used}
 
     def fill(self, prompt: Prompt, texts: Mapping[str, str]) -> tuple[Message, ...]:
         """The messages of a call. texts: one for each input and each field of the prompt; others are not used."""

@@ -348,7 +348,7 @@ DECLARED: dict[str, tuple[list[str], dict[str, object], Any]] = {
     ),
     "score.readability": (
         ["reading_ease", "grade_level"],
-        {"syllables": "rule", "citations": "keep"},
+        {"syllables": "rule", "citations": "keep", "language": "en"},
         ("answer",),
     ),
     "score.robustness": (

@@ -271,7 +271,7 @@ def select(
             before = selected.setdefault(chosen.name, chosen)
             if before.metric.source != metric.source:
                 raise UserError(f"{name}: two different metrics have this name; rename one of them")
-            before.scores[score + chosen.suffix] = metric.published(name, domain)[score]
+            before.scores[score + chosen.suffix] = metric.spec(name, score, params, domain)
     return [
         replace(selection, scores=_in_order(selection, domain)) for selection in selected.values()
     ]

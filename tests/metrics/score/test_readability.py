@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,9 +11,12 @@ from types import SimpleNamespace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.text.samples import PARAGRAPHS
 
 from longmark.errors import UserError
+from longmark.metrics import select
 from longmark.metrics.score import readability
+from longmark.metrics.score._formulas import FORMULAS
 from longmark.metrics.score.readability import (
     METRIC,
     ease_band,
@@ -73,6 +77,84 @@ def test_other_scripts_are_no_score(answer: str) -> None:
         assert one.status == "undefined"
         assert "for English" in str(one.reason)
         assert one.evidence["share_of_other_scripts"] > 0.5
+
+
+@pytest.mark.parametrize(
+    ("language", "answer", "ease"),
+    [
+        # Das Was-ser steigt schnell. Wir ge-hen jetzt. 7 words, 9 syllables: 180 - 3.5 - 58.5 * 9/7
+        ("de", "Das Wasser steigt schnell. Wir gehen jetzt.", 101.2857),
+        # El pe-rro co-me pan. La ca-sa es gran-de. 8, 12: 206.84 - 1.02 * 4 - 60 * 1.5
+        ("es", "El perro come pan. La casa es grande.", 112.76),
+        # Le chat dort bien. Nous par-tons de-main. 7, 9: 207 - 1.015 * 3.5 - 73.6 * 9/7
+        ("fr", "Le chat dort bien. Nous partons demain.", 108.8189),
+        # Il ca-ne man-gia il pa-ne. La ca-sa è bel-la. 9, 14: 217 - 1.3 * 4.5 - 60 * 14/9
+        ("it", "Il cane mangia il pane. La casa è bella.", 117.8167),
+        # Het wa-ter stijgt snel. Wij lo-pen nu weg. 8, 10: 206.835 - 0.93 * 4 - 77 * 1.25
+        ("nl", "Het water stijgt snel. Wij lopen nu weg.", 106.865),
+        # O ga-to be-be lei-te. A ca-sa tem por-tas. 8, 13: 248.835 - 1.015 * 4 - 84.6 * 13/8
+        ("pt", "O gato bebe leite. A casa tem portas.", 107.3),
+        # Во-да под-ни-ма-ет-ся быст-ро. Мы у-хо-дим. 5, 13: 206.835 - 1.3 * 2.5 - 60.1 * 13/5
+        ("ru", "Вода поднимается быстро. Мы уходим.", 47.325),
+    ],
+)
+def test_reading_ease_in_other_languages_by_hand(language: str, answer: str, ease: float) -> None:
+    name = f"{NAME}@language={language}"
+    scores = score_sync(name, Example(question="q", answer=answer))
+    in_language = scores[f"{NAME}.reading_ease@language={language}"]
+    assert in_language.value == pytest.approx(ease, abs=1e-4)
+    assert in_language.evidence["band"] == ""
+    assert readability.band_of(in_language.evidence) is None
+    grade = scores[f"{NAME}.grade_level@language={language}"]
+    assert (grade.status, grade.reason) == (
+        "undefined",
+        "The grade level has a formula for English only.",
+    )
+
+
+@pytest.mark.parametrize("language", sorted(PARAGRAPHS))
+@pytest.mark.parametrize("scored_in", ["en", *FORMULAS])
+def test_a_text_is_scored_in_its_own_language_only(language: str, scored_in: str) -> None:
+    suffix = "" if scored_in == "en" else f"@language={scored_in}"
+    scores = score_sync(NAME + suffix, Example(question="q", answer=PARAGRAPHS[language]))
+    ease = scores[f"{NAME}.reading_ease{suffix}"]
+    if language == scored_in:
+        assert ease.value is not None
+        return
+    assert ease.status == "undefined"
+    expected = "another script|is .* by its function words"
+    assert re.search(expected, str(ease.reason))
+    if language in FORMULAS and "function words" in str(ease.reason):
+        assert f"score.readability@language={language} scores it" in str(ease.reason)
+
+
+def test_the_bounds_are_those_of_the_language() -> None:
+    (in_german,) = select([f"{NAME}@language=de"])
+    bounds = {name: spec.bounds for name, spec in in_german.scores.items()}
+    # one syllable a word, one word a sentence: 180 - 1 - 58.5
+    assert bounds[f"{NAME}.reading_ease@language=de"] == (None, pytest.approx(120.5))
+    (in_english,) = select([NAME])
+    assert in_english.scores[f"{NAME}.reading_ease"].bounds == (None, 121.22)
+
+
+def test_the_authors_counts_are_english() -> None:
+    with pytest.raises(UserError, match="in English"):
+        select([f"{NAME}@language=de@syllables=textstat"])
+
+
+@pytest.mark.parametrize("language", ["de", "es", "fr", "it", "nl", "ru"])
+def test_the_weights_are_those_of_textstat(language: str) -> None:
+    """Beside textstat 0.7.8 with the same counts, where it is installed."""
+    pytest.importorskip("textstat")
+    from textstat.backend.utils.constants import LANG_CONFIGS
+
+    weights = LANG_CONFIGS[language]
+    formula = FORMULAS[language]
+    assert (formula.base, formula.per_sentence, formula.per_word) == (
+        weights["fre_base"],
+        weights["fre_sentence_length"],
+        weights["fre_syll_per_word"],
+    )
 
 
 def test_some_greek_and_accents_are_no_obstacle() -> None:

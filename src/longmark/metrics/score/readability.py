@@ -6,12 +6,14 @@
 The bounds are the scores of sentences of one syllable. Neither direction is better: the paper asks whether the level
 suits the reader. The evidence names the paper's band. Words, sentences and syllables are counted for English
 (`text.sentences`, `metrics/score/_syllables.py`); list items, headings and table rows are sentences. Unscored
-(`undefined`): no words, or more than 5 % of the words in another script. Other languages in Latin script are not
-detected; their scores are meaningless. Cost: no calls.
-Parameters: syllables: `rule`, or `textstat`: words, sentences and syllables as the authors counted them, by the package
-textstat 0.7.8, which is not part of any extra (its dictionary is under the GPL): pip install textstat==0.7.8. It drops
-sentences of two words or fewer, and a list item without a full stop continues a sentence. On the authors' answers its
-reading ease is 2.9 points above ours, on 219 expert answers 0.95 (design/readability-syllables.md).
+(`undefined`): no words, more than 5 % of the words in another script, or a text that is in another language by its
+function words (`text.language`; short texts do not tell). Cost: no calls.
+Parameters: language: `en`; or `de`, `es`, `fr`, `it`, `nl`, `pt`, `ru`, whose reading ease has the weights of
+`metrics/score/_formulas.py` and no band, and whose grade level is unscored (no formula).
+syllables: `rule`, or `textstat`: words, sentences and syllables as the authors counted them, by the package textstat
+0.7.8, which is not part of any extra (its dictionary is under the GPL): pip install textstat==0.7.8. It drops sentences
+of two words or fewer, and a list item without a full stop continues a sentence. On the authors' answers its reading
+ease is 2.9 points above ours, on 219 expert answers 0.95 (design/readability-syllables.md).
 citations: `ignore` leaves out all markers of citations; [1] and [2, 3] are no words in either case.
 Deviations: by default syllables are counted by rule, not looked up in a dictionary of pronunciations. Against the CMU
 dictionary the total of running text is 0.2 % low, and the reading ease of 219 expert answers differs by 1.0 on average,
@@ -21,7 +23,7 @@ without bias (design/readability-syllables.md).
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib import metadata
@@ -29,11 +31,13 @@ from typing import Any, Literal
 
 from longmark.concurrency import aside
 from longmark.errors import NoScore, UserError
-from longmark.metric import ANSWERS, Metric, Score, ScoreSpec, Silence, paper
+from longmark.metric import ANSWERS, Bounds, Metric, Score, ScoreSpec, Silence, paper
+from longmark.metrics.score._formulas import FORMULAS
 from longmark.metrics.score._syllables import syllables
 from longmark.records import Example
 from longmark.records.evidence import Evidence
 from longmark.text.citations import Citations, scored_texts
+from longmark.text.language import ENGLISH, NAMES, language_of
 from longmark.text.sentences import sentences, words
 from longmark.text.words import MOST_UNREAD, unread_share
 
@@ -65,6 +69,11 @@ TEXTSTAT = "0.7.8"  # of the authors' notebook; later versions count otherwise
 class ReadabilityParams:
     syllables: Literal["rule", "textstat"] = paper("rule", "textstat")
     citations: Citations = "keep"
+    language: Literal["en", "de", "es", "fr", "it", "nl", "pt", "ru"] = "en"
+
+    def __post_init__(self) -> None:
+        if self.syllables == "textstat" and self.language != ENGLISH:
+            raise ValueError("syllables=textstat counts as the authors did, in English")
 
     def ready(self) -> None:
         """UserError where the textstat of the authors is not installed."""
@@ -83,7 +92,7 @@ def _textstat_version() -> str | None:
 
 
 class TextCounts(Evidence):
-    """What a score is computed from. band: of the score, in words."""
+    """What a score is computed from. band: of the score, in words; "" in other languages than English."""
 
     words: int
     sentences: int
@@ -92,9 +101,9 @@ class TextCounts(Evidence):
 
 
 def band_of(evidence: Mapping[str, Any]) -> str | None:
-    """The band of a row's score; None where the evidence has another form."""
+    """The band of a row's score; None where it has none, or the evidence has another form."""
     counts = TextCounts.of(evidence)
-    return counts.band if counts else None
+    return (counts.band or None) if counts else None
 
 
 def reading_ease(words: int, sentences: int, syllables: int) -> float:
@@ -114,33 +123,73 @@ async def score(
     return {**await aside(len(answer), partial(measured, answer, params))}
 
 
-def measured(answer: str, params: ReadabilityParams) -> dict[str, Score]:
+def measured(answer: str, params: ReadabilityParams) -> dict[str, Score | NoScore]:
     """The two scores of a text. NoScore if it has none."""
-    by_sentence = [
-        sentence_words for sentence_words in map(words, sentences(answer)) if sentence_words
-    ]
-    if not by_sentence:
-        raise NoScore("undefined", "The answer has no words.")
-    foreign = unread_share(answer, _reads)
-    if foreign > MOST_UNREAD:
-        reason = f"The formulas are for English, and {foreign:.0%} of the answer's words are in another script."
-        raise NoScore("undefined", reason, {"share_of_other_scripts": round(foreign, 4)})
-    if params.syllables == "textstat":
+    if params.language == ENGLISH:
+        return {**in_english(answer, params.syllables)}
+    formula = FORMULAS[params.language]
+    counts = _counts(_sentences_of(answer, params.language), formula.syllables)
+    evidence = TextCounts(**counts, band="").evidence() | {"formula": formula.source}
+    return {
+        "reading_ease": Score(min(formula.easiest, formula.ease(**counts)), evidence),
+        "grade_level": NoScore("undefined", "The grade level has a formula for English only."),
+    }
+
+
+def in_english(
+    answer: str, syllable_count: Literal["rule", "textstat"] = "rule"
+) -> dict[str, Score]:
+    """The paper's two scores. NoScore for a text without words or in another language."""
+    by_sentence = _sentences_of(answer, ENGLISH)
+    if syllable_count == "textstat":
         counts = _by_textstat(answer)
     else:
-        counts = {
-            "words": sum(map(len, by_sentence)),
-            "sentences": len(by_sentence),
-            "syllables": sum(
-                max(1, syllables(word)) for sentence in by_sentence for word in sentence
-            ),
-        }
+        counts = _counts(by_sentence, lambda word: max(1, syllables(word)))
     ease = reading_ease(**counts)
     grade = grade_level(**counts)
     return {
         "reading_ease": Score(ease, TextCounts(**counts, band=ease_band(ease)).evidence()),
         "grade_level": Score(grade, TextCounts(**counts, band=grade_band(grade)).evidence()),
     }
+
+
+def _sentences_of(answer: str, language: str) -> list[list[str]]:
+    """The words of each sentence. NoScore for a text without words, in another script or in another language."""
+    by_sentence = [
+        sentence_words for sentence_words in map(words, sentences(answer)) if sentence_words
+    ]
+    if not by_sentence:
+        raise NoScore("undefined", "The answer has no words.")
+    _check_language(answer, language)
+    return by_sentence
+
+
+def _counts(by_sentence: Sequence[Sequence[str]], count: Callable[[str], int]) -> dict[str, int]:
+    return {
+        "words": sum(map(len, by_sentence)),
+        "sentences": len(by_sentence),
+        "syllables": sum(count(word) for sentence in by_sentence for word in sentence),
+    }
+
+
+def _check_language(answer: str, language: str) -> None:
+    """NoScore for a text that is in another script or language than the one that is scored."""
+    name = NAMES[language]
+    foreign = unread_share(answer, _is_cyrillic_word if language == "ru" else _reads)
+    if foreign > MOST_UNREAD:
+        reason = f"The formulas are for {name}, and {foreign:.0%} of the answer's words are in another script."
+        raise NoScore("undefined", reason, {"share_of_other_scripts": round(foreign, 4)})
+    written_in = language_of(answer)
+    if written_in in (None, language):
+        return
+    remedy = "There is no formula for it here."
+    if written_in in FORMULAS or written_in == ENGLISH:
+        remedy = f"score.readability@language={written_in} scores it."
+    reason = (
+        f"The formulas are for {name}, and the answer is {NAMES[written_in]} by its function words. "
+        f"{remedy}"
+    )
+    raise NoScore("undefined", reason, {"language": written_in})
 
 
 def _by_textstat(answer: str) -> dict[str, int]:
@@ -172,9 +221,22 @@ def _reads(word: str, spaced: bool) -> bool:
     return all(map(_is_latin, word)) or (spaced and len(word) == 1)
 
 
+def _is_cyrillic_word(word: str, spaced: bool) -> bool:
+    """Whether the Russian formula can count a word: Cyrillic, without letters of another script but single ones."""
+    return all(not char.isalpha() or "CYRILLIC" in unicodedata.name(char, "") for char in word) or (
+        spaced and len(word) == 1
+    )
+
+
 def _is_latin(char: str) -> bool:
     """Whether a character is a Latin letter, or a digit or sign that every script shares."""
     return char.isascii() or not char.isalpha() or "LATIN" in unicodedata.name(char, "")
+
+
+def _bounds(part: str, params: ReadabilityParams) -> Bounds:
+    if part == "grade_level":
+        return LOWEST_GRADE, None
+    return None, EASIEST if params.language == ENGLISH else FORMULAS[params.language].easiest
 
 
 METRIC = Metric(
@@ -182,6 +244,7 @@ METRIC = Metric(
     needs=("answer",),
     turns=(*ANSWERS, "all"),
     params=ReadabilityParams,
+    bounds_with=_bounds,
     scores={
         "reading_ease": ScoreSpec(
             bounds=(None, EASIEST),
@@ -195,5 +258,5 @@ METRIC = Metric(
         ),
     },
     silence=Silence(empty="undefined"),
-    version=2,
+    version=3,
 )

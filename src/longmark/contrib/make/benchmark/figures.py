@@ -162,12 +162,8 @@ def _readability(form: str, group: Sequence[Item]) -> dict[str, Any]:
     scores = []
     for item in group:
         try:
-            scores.append(
-                readability.measured(
-                    item.statement or item.question, readability.ReadabilityParams()
-                )
-            )
-        except NoScore:  # another script
+            scores.append(readability.in_english(item.statement or item.question))
+        except NoScore:  # another script or language
             continue
     names = ("reading_ease", "grade_level")
     means = {

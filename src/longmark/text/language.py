@@ -1,0 +1,135 @@
+"""In which language a text is, as far as its function words tell: enough to refuse what is made for another language.
+
+Function words (articles, prepositions, pronouns, forms of `be`) make up a third of running text, and differ between
+languages. A text is of the language whose function words it has most of, if they are many; another one than English must
+have twice as many as English. A text of names, figures and terms is of no language here. Words that are English words,
+too (German `die`, Spanish `no`), stand in no other list. design/languages.md says how often it errs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from longmark.text.abbreviations import word_set
+
+_WORD = re.compile(r"[^\W\d_]+")
+_LEAST_WORDS = 4  # function words of a language, below which a text says nothing of it
+_LEAST_DIFFERENT = 3  # of them, since one can be a part of names: Cabeza de Vaca
+_LEAST_SHARE = 0.12  # of the text's words
+_BESIDE_ENGLISH = 2  # times as many as those of English
+
+ENGLISH = "en"
+NAMES = {
+    "en": "English",
+    "cs": "Czech",
+    "da": "Danish",
+    "de": "German",
+    "es": "Spanish",
+    "fi": "Finnish",
+    "fr": "French",
+    "id": "Indonesian",
+    "it": "Italian",
+    "nl": "Dutch",
+    "pl": "Polish",
+    "pt": "Portuguese",
+    "ro": "Romanian",
+    "ru": "Russian",
+    "sv": "Swedish",
+    "tr": "Turkish",
+}
+_FUNCTION_WORDS = {
+    "en": word_set(
+        "the of and to in is are was were be been it that this these those for with as on by at from or an not which "
+        "can will would has have had if when may its their his her they he she we you your but also more than other "
+        "any all each into such no only about between do does did i me my am as a so too"
+    ),
+    "cs": word_set(
+        "je jsou se na ve že pro jako nebo ale který která které byl bylo být při podle také aby jeho tak není když "
+        "až než od může po"
+    ),
+    "da": word_set(
+        "og det er som på til ikke med der af kan har hvis eller ved var også skal denne dette om et jeg blev efter "
+        "være når kun"
+    ),
+    "de": word_set(
+        "der das und ist nicht ein eine einen einem einer eines dem des mit von zu zum zur auf für im sie wird werden "
+        "wurde sind kann oder auch als bei nach aus wenn durch es sich dass hat haben diese dieser dieses wie nur "
+        "unter über vor aber weil denn ihr ihre mehr noch schon hier dort sehr alle kein keine"
+    ),
+    "es": word_set(
+        "de la en y un el los las una del que es por con para como más pero sus este esta son está se lo al fue ha si "
+        "ser puede cuando entre también sin sobre muy hay "
+        "bajo estaba estaban era eran porque desde hasta todo todos nos"
+    ),
+    "fi": word_set(
+        "ja on ei että se joka mutta tai myös kun sen ovat ole voi jos kuin niin olla oli tämä sitä"
+    ),
+    "fr": word_set(
+        "de la en un le les des du et est une dans que qui pour par sur avec pas au aux ce cette ces sont plus être il "
+        "elle vous nous ou où se ne leur peut mais comme son sa ses été si "
+        "étaient était sous car tout tous très entre aussi encore donc cela"
+    ),
+    "id": word_set(
+        "yang dan dari untuk dengan ini itu tidak pada adalah ke atau akan dapat oleh juga ada dalam jika sebagai "
+        "telah bisa"
+    ),
+    "it": word_set(
+        "di la e il lo gli della delle del dei degli che è una uno un per con non sono da si dal dalla nel nella alla ai "
+        "al come più anche questo questa essere può se ha quando o "
+        "era erano durante molto tutti perché sul sulla tra fra ma"
+    ),
+    "nl": word_set(
+        "de het een van en dat niet zijn met voor op te aan er om ook als bij of wordt worden deze naar uit maar door "
+        "dit kan hij ze wat nog wel geen "
+        "onder haar hun heeft hebben veel meer zo dan toch dus"
+    ),
+    "pl": word_set(
+        "w z i do się jest nie na że jak z przez dla oraz lub który która które są być może tylko od po ale przy jego czy "
+        "jeśli tym"
+    ),
+    "pt": word_set(
+        "de e o os um uma da das dos que é para com não por mais como mas foi ao ele são está se na nos sua seu ser pode "
+        "quando também pelo pela em ou "
+        "era eram estava estavam porque muito até sobre entre todos já isso"
+    ),
+    "ro": word_set(
+        "și este în de la cu pe că nu din pentru sau care sunt fi mai ca dacă acest această prin dar al ale fost poate "
+        "după o un"
+    ),
+    "ru": word_set(
+        "и в не на что с по это как для из к а или от то но может если его у за он быть так при только также о до "
+        "которые который этот эта этого если же их ему для "
+        "под были был была они мы вы она без над уже очень когда чтобы есть"
+    ),
+    "sv": word_set(
+        "och det är som på av för att en ett inte med till kan har om den eller vid var också ska denna detta när "
+        "från efter vara"
+    ),
+    "tr": word_set(
+        "ve bir bu için ile olarak da de olan daha çok ya veya değil gibi kadar ise her olur tarafından en"
+    ),
+}
+_FUNCTION_WORDS |= {
+    language: words - _FUNCTION_WORDS[ENGLISH]
+    for language, words in _FUNCTION_WORDS.items()
+    if language != ENGLISH
+}
+_FOREIGN = [language for language in _FUNCTION_WORDS if language != ENGLISH]
+
+
+def language_of(text: str) -> str | None:
+    """The language that a text is in (ISO 639-1), None where its function words do not tell."""
+    counts = Counter(word.lower() for word in _WORD.findall(text))
+
+    def function_words(language: str) -> int:
+        return sum(counts[word] for word in _FUNCTION_WORDS[language] & counts.keys())
+
+    language = max(_FOREIGN, key=function_words)
+    if function_words(language) < _BESIDE_ENGLISH * function_words(ENGLISH):
+        language = ENGLISH
+    hits = function_words(language)
+    different_hits = len(_FUNCTION_WORDS[language] & counts.keys())
+    if hits < max(_LEAST_WORDS, _LEAST_SHARE * counts.total()):
+        return None
+    return language if different_hits >= _LEAST_DIFFERENT else None
