@@ -29,11 +29,7 @@ from tests.program import run, write_jsonl
 import longmark
 from longmark.contrib.make.published import read as read_published
 from longmark.contrib.papers.comprehensiveness import annotation
-from longmark.contrib.papers.comprehensiveness.page import (
-    ComprehensivenessContent,
-    document,
-    spread,
-)
+from longmark.contrib.papers.comprehensiveness.page import document, pages
 from longmark.contrib.papers.comprehensiveness.results import (
     By,
     ComprehensivenessResults,
@@ -50,6 +46,7 @@ from longmark.contrib.papers.comprehensiveness.rows import (
     RateOptions,
     read,
 )
+from longmark.contrib.papers.comprehensiveness.sources import ComprehensivenessContent
 from longmark.errors import BadInput, UserError
 from longmark.models.fake import FakeChat
 from longmark.records import Example
@@ -271,6 +268,12 @@ def test_systems_are_marked_best_over_the_questions_that_all_have_a_score_of(tmp
     )
 
 
+def spread_rows(results: ComprehensivenessResults) -> tuple[tuple[Any, ...], ...]:
+    """Method, kind, models, mean, sd, least, greatest."""
+    page = pages(ComprehensivenessContent(results.options, ["w"], results))
+    return page.grids["spread"].table().rows
+
+
 def test_as_published_counts_zeros_takes_answers_by_themselves_and_has_the_spread_of_n(
     tmp_path: Path,
 ):
@@ -284,8 +287,8 @@ def test_as_published_counts_zeros_takes_answers_by_themselves_and_has_the_sprea
     )
     assert only(published, WIKI) == only(ours, WIKI, by="zeroed")  # 6 of 10
     assert only(published, WIKI).clusters in (None, 10)
-    assert spread(published).rows[0][4] == pytest.approx(statistics.pstdev([0.6, 0.6]))
-    assert spread(ours).rows[0][4] == pytest.approx(statistics.stdev([1.0, 0.6]))
+    assert spread_rows(published)[0][4] == pytest.approx(statistics.pstdev([0.6, 0.6]))
+    assert spread_rows(ours)[0][4] == pytest.approx(statistics.stdev([1.0, 0.6]))
     shown = document(ComprehensivenessContent(published.options, ["w"], published)).settings
     assert "n + 1e-9" in str(shown["as published"])
 
@@ -315,7 +318,7 @@ def test_methods_are_compared_within_a_model_and_adjusted_over_all_pairs_of_a_da
             one.result.p * 6 / 4
         )  # the largest of four equal ones, of six
     assert all(one.adjusted is not None and one.result.clusters is None for one in by_answer)
-    line = next(row for row in spread(found).rows if row[0] == "NLI")
+    line = next(row for row in spread_rows(found) if row[0] == "NLI")
     rates = [only(found, WIKI, NLI, model).value for model in ("big", "small")]
     assert line[4] == pytest.approx(statistics.stdev([one for one in rates if one is not None]))
 

@@ -150,6 +150,10 @@ BROKEN = {
         changed(", label: Words", ", label: Words, lane: 'by {systm}'"),
         r"figures\[0\].lane: unknown field: systm. Did you mean system\?",
     ),
+    "a figure of every column and of one": (
+        changed(", label: Words", ", label: Words, every: true, column: all"),
+        r"figures\[0\].every: draws every column; leave `column` out",
+    ),
     "a heading of a field that no row has": (
         changed("rows: metric", "rows: metric\n        headings: {metrik: Metric}"),
         "headings.metrik: unknown field: metrik. Did you mean metric",
@@ -603,3 +607,20 @@ def test_the_climaqa_recipe_makes_the_tables_of_climaqa_study(tmp_path: Path, st
     assert [line["mcq_overall"] for line in lines(tmp_path, "table3")] == ["0.5", "0.5"]
     assert [line["valid"] for line in lines(tmp_path, "table10")] == ["20", "30"]
     assert not (tmp_path / "out" / "tables" / "fever.csv").exists()  # no input `fever`
+
+
+def test_the_comprehensiveness_recipe_makes_the_tables_of_comprehensiveness_study(
+    tmp_path: Path, study
+):
+    from tests.contrib.papers.comprehensiveness_runs import E2E, wiki, write_run
+
+    run = write_run(tmp_path / "w", wiki(tmp_path, 2), "big", {E2E: lambda _example: 0.5})
+    text = (RECIPES / "comprehensiveness.yaml").read_text("utf-8")
+    done = study(text, f"runs={run}", "--out", "out")
+    assert done.code == 0, done.err
+    (line,) = lines(tmp_path, "overview")
+    assert (line["method"], line["model"]) == ("E2E", "big")
+    labels = lines(tmp_path, "rates_by_label")
+    partial = {line["label"]: float(line["rate"]) for line in labels}
+    assert set(partial.values()) == {0.0, 1.0}  # .5 is right for one label alone
+    assert not (tmp_path / "out" / "tables" / "systems.csv").exists()  # no input `answers`

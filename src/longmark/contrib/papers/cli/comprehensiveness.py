@@ -99,8 +99,9 @@ def comprehensiveness_study(arguments: argparse.Namespace) -> int:
     from rich.console import Console
 
     from longmark.contrib.papers.comprehensiveness import annotation, page
-    from longmark.contrib.papers.comprehensiveness.results import SystemMeans, study
+    from longmark.contrib.papers.comprehensiveness.results import study
     from longmark.contrib.papers.comprehensiveness.rows import RateOptions
+    from longmark.contrib.papers.comprehensiveness.sources import content
     from longmark.errors import UserError
     from longmark.report.document import check_out, publish
 
@@ -126,21 +127,17 @@ def comprehensiveness_study(arguments: argparse.Namespace) -> int:
     results = study(arguments.runs, options, arguments.examples) if arguments.runs else None
     if arguments.annotate and results is not None:
         return _annotate(arguments, results, options)
-    notices = list(results.notices) if results else []
-    means = SystemMeans(arguments.answers, options, arguments.examples, notices)
-    annotated = None
-    if arguments.annotated and key is not None:
-        unmasked = annotation.read_key(key)
-        annotations = annotation.read_annotations(arguments.annotated, unmasked, notices)
-        annotated = annotation.annotated(annotations, unmasked, options.alpha, options.seed)
-    sources = [
-        str(path) for path in (*arguments.runs, *arguments.answers, arguments.annotated) if path
-    ]
-    page_document = page.document(
-        page.ComprehensivenessContent(options, sources, results, means, annotated, notices)
+    contents = content(
+        arguments.runs,
+        arguments.answers,
+        arguments.annotated,
+        key,
+        options,
+        arguments.examples,
+        results,
     )
     publish(
-        page_document,
+        page.document(contents),
         arguments.out,
         Console(file=sys.stdout, highlight=False),
         verbose=arguments.verbose,
@@ -148,8 +145,9 @@ def comprehensiveness_study(arguments: argparse.Namespace) -> int:
     counts: Counter[str] = Counter()
     for rate in results.rates if results else ():
         counts[f"{rate[1]} by {rate[2]}"] += results.rate(rate).n if results else 0
-    for key in means.keys:
-        counts[f"{key[1]} by {key[2]}"] += means.mean(key).n
+    means = contents.means
+    for system_key in means.keys if means else ():
+        counts[f"{system_key[1]} by {system_key[2]}"] += means.mean(system_key).n if means else 0
     return without_scores(name for name, count in counts.items() if not count)
 
 

@@ -177,13 +177,13 @@ def _means(results: ClimaqaResults) -> RecipeSource:
     source = source_of_records(
         results.places,
         {
-            "items": lambda place: place.items,
+            "items": "items",
             "tier": lambda place: results.items_at(place)[0].tier,
-            "system": lambda place: place.system,
+            "system": "system",
             "model": lambda place: systems[place.system].model,
             "setting": lambda place: systems[place.system].setting,
-            "score": lambda place: place.outcome.title,
-            "level": lambda place: place.level,
+            "score": "outcome.title",
+            "level": "level",
         },
         {"mean": RecordMeasure(results.at), "unscored because": RecordMeasure(why, "text")},
     )
@@ -267,13 +267,13 @@ def _tests(results: ClimaqaResults, kind: Kind, within: str) -> RecipeSource:
         {
             "score": lambda row: row.within[0],
             within: lambda row: row.within[1],
-            "first": lambda row: row.first,
-            "second": lambda row: row.second,
+            "first": "first",
+            "second": "second",
         },
         {
-            "difference": RecordMeasure(lambda row: row.result),
-            "p": RecordMeasure(lambda row: row.result.p, "p"),
-            "p (Holm)": RecordMeasure(lambda row: row.adjusted, "p"),
+            "difference": RecordMeasure("result"),
+            "p": RecordMeasure("result.p", "p"),
+            "p (Holm)": RecordMeasure("adjusted", "p"),
             "significant": RecordMeasure(significant, "text"),
         },
     )
@@ -283,16 +283,16 @@ def _generator(results: ClimaqaResults) -> RecipeSource:
     return source_of_records(
         results.advantages,
         {
-            "setting": lambda row: row.setting,
-            "score": lambda row: row.outcome.title,
-            "generator": lambda row: row.author,
-            "other models": lambda row: row.rivals,
+            "setting": "setting",
+            "score": "outcome.title",
+            "generator": "author",
+            "other models": "rivals",
         },
         {
-            "above the others": RecordMeasure(lambda row: row.above),
-            "minus that of factual accuracy": RecordMeasure(lambda row: row.against),
+            "above the others": RecordMeasure("above"),
+            "minus that of factual accuracy": RecordMeasure("against"),
             "p": RecordMeasure(lambda row: row.against and row.against.p, "p"),
-            "p (Holm)": RecordMeasure(lambda row: row.adjusted, "p"),
+            "p (Holm)": RecordMeasure("adjusted", "p"),
         },
     )
 
@@ -309,9 +309,9 @@ def _books(results: ClimaqaResults) -> RecipeSource:
         results.read.books,
         {"book": lambda book: book.name},
         {
-            "pages": _number(lambda book: book.pages),
-            "chunks": _number(lambda book: book.chunks),
-            "characters": _number(lambda book: book.characters),
+            "pages": _number("pages"),
+            "chunks": _number("chunks"),
+            "characters": _number("characters"),
             **{form: _number(partial(_items_of, form=form)) for form in FORMS},
             "items": _number(lambda book: sum(book.items.values())),
         },
@@ -402,11 +402,11 @@ def _validator(precisions: Sequence[Precision]) -> RecipeSource:
     return source_of_records(
         precisions,
         {
-            "form": lambda precision: precision.form,
-            "split": lambda precision: precision.split,
-            "way": lambda precision: precision.way,
+            "form": "form",
+            "split": "split",
+            "way": "way",
         },
-        {"precision": RecordMeasure(lambda precision: precision.estimate)},
+        {"precision": RecordMeasure("estimate")},
     )
 
 
@@ -415,9 +415,9 @@ def _windows(window_means: Sequence[Window]) -> RecipeSource:
         window_means,
         {"window": lambda window: window.words},
         {
-            "right": RecordMeasure(lambda window: window.right),
-            "wrong": RecordMeasure(lambda window: window.wrong),
-            "right - wrong": RecordMeasure(lambda window: window.difference),
+            "right": RecordMeasure("right"),
+            "wrong": RecordMeasure("wrong"),
+            "right - wrong": RecordMeasure("difference"),
         },
     )
     return replace(source, figures={"curves": lambda: [_cosines(window_means)]})

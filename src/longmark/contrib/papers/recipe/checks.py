@@ -223,6 +223,8 @@ class RecipeCheck:
             yield from self._made("figures", figure.made, (*place, "made"))
         if figure.forest and not figure.label:
             yield (*place, "label"), "is missing: say what the figure shows"
+        if figure.every and figure.column:
+            yield (*place, "every"), "draws every column; leave `column` out"
         yield from self._lane(figure, place)
         for line in figure.reference:
             if isinstance(line, str):

@@ -68,7 +68,8 @@ class Pages:
             for position, figure in enumerate(section.figures):
                 grid = self.grids.get(figure.forest or "")
                 names = [column.name for column in grid.columns] if grid is not None else []
-                if grid is not None and figure.column and figure.column not in names:
+                is_needed = bool(figure.column) and not figure.optional
+                if grid is not None and is_needed and figure.column not in names:
                     hint = f"The columns with estimates are {', '.join(names)}."
                     message = unknown("column", figure.column, names, hint)
                     yield ("sections", number, "figures", position, "column"), message
@@ -169,8 +170,16 @@ class Pages:
             elif (grid := self.grids.get(figure.forest or "")) is not None and (
                 grid.rows and grid.columns
             ):
-                drawn = replace(grid, label=_lane(grid, figure.lane)) if figure.lane else grid
-                yield drawn.forest(figure.label, figure.column, self._lines(figure))
+                yield from self._forests(figure, grid)
+
+    def _forests(self, figure: FigureOf, grid: Grid[Any]) -> Iterator[Figure]:
+        """The estimates of a column, or of every one."""
+        drawn = replace(grid, label=_lane(grid, figure.lane)) if figure.lane else grid
+        names = [column.name for column in grid.columns]
+        columns = names if figure.every else [figure.column or names[0]]
+        for column in columns:
+            if column in names or not figure.optional:
+                yield drawn.forest(figure.label.replace("{}", column), column, self._lines(figure))
 
     def _lines(self, figure: FigureOf) -> tuple[float, ...] | None:
         values = []

@@ -11,6 +11,7 @@ from longmark.contrib.papers.calf import sources as calf
 from longmark.contrib.papers.calf.results import CalfOptions, CalfResults
 from longmark.contrib.papers.calf.rows import read
 from longmark.contrib.papers.climaqa import sources as climaqa
+from longmark.contrib.papers.comprehensiveness import sources as comprehensiveness
 from longmark.contrib.papers.recipe import scores, table_files
 from longmark.contrib.papers.recipe.schema import Recipe, SourceOf, Vocabulary
 from longmark.contrib.papers.recipe.source import RecipeSource
@@ -78,6 +79,7 @@ def _calf_sources(parts: Sequence[Sequence[Path]]) -> Mapping[str, RecipeSource]
 PAPERS = (
     PaperReaders(calf.VOCABULARY, _calf_sources),
     PaperReaders(climaqa.VOCABULARY, climaqa.read_sources),
+    PaperReaders(comprehensiveness.VOCABULARY, comprehensiveness.read_sources),
 )
 READERS: Mapping[str, Vocabulary] = {
     "scores": scores.VOCABULARY,

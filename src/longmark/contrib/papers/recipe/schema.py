@@ -163,8 +163,10 @@ class ColumnOf(RecipePart):
     places: Annotated[int, Field(strict=True, ge=0, le=9)] | None = Field(
         None, description="decimals (default: those of the measure)"
     )
-    show: Literal["interval", "value"] = Field(
-        "interval", description="what pages and terminals show of an estimate; files have all of it"
+    show: Literal["interval", "value"] | None = Field(
+        None,
+        description="what pages and terminals show of an estimate; files have all of it (default: the interval, or the "
+        "value where `each` makes more than four columns)",
     )
     spare: Annotated[int, Field(strict=True, ge=0, le=9)] = Field(
         0, description="left out in a narrow terminal, the greatest first"
@@ -210,6 +212,12 @@ class FigureOf(RecipePart):
     made: Text | None = Field(None, description="SOURCE.FIGURE, which the source makes itself")
     forest: Name | None = Field(None, description="the table whose estimates are drawn")
     column: Text = Field("", description="the column (default: the first)")
+    every: Annotated[bool, Strict()] = Field(
+        False, description="whether each column is drawn; {} in the label is its heading"
+    )
+    optional: Annotated[bool, Strict()] = Field(
+        False, description="whether it is left out where the table has no such column"
+    )
     label: Text = Field("", description="what is drawn")
     lane: Text = Field(
         "", description="what is beside each line; {FIELD} is a value of the row (default: all)"

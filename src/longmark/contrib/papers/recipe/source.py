@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import attrgetter
 from typing import Any, Literal, Protocol
 
 from longmark.analysis.grid import Grid
@@ -123,26 +124,31 @@ class RecipeSource:
         ]
 
 
+Getter = Callable[[Any], Any] | str
+"""Reads a record: a function, or the path of an attribute."""
+
+
 @dataclass(frozen=True, slots=True)
 class RecordMeasure:
     """What stands in the cell of a record. get: reads it; kind, decimals: as of `Measure`."""
 
-    get: Callable[[Any], Cell]
+    get: Getter
     kind: Kind = "estimate"
     decimals: int | None = 3
 
 
 def source_of_records(
     records: Iterable[Any],
-    heads: Mapping[str, Callable[[Any], Any]],
+    heads: Mapping[str, Getter],
     measures: Mapping[str, RecordMeasure],
 ) -> RecipeSource:
     """A source whose members are results that were computed: a table of it has a row for each. heads: field -> the
     text, number or truth of a record; a text twice is numbered, so that each record keeps its row."""
     of_member: dict[Member, Any] = {}
     kinds = dict.fromkeys(heads, "")
+    getters = {name: _reader(get) for name, get in heads.items()}
     for record in records:
-        values = {name: get(record) for name, get in heads.items()}
+        values = {name: get(record) for name, get in getters.items()}
         for name, value in values.items():
             kinds[name] = _kind_of(value) or kinds[name]
         member = tuple(_in_text(value) for value in values.values())
@@ -153,8 +159,10 @@ def source_of_records(
         of_member[member] = record
 
     def measure(record_measure: RecordMeasure) -> Measure:
+        get = _reader(record_measure.get)
+
         def measured(members: Sequence[Member], _places: Places) -> Cell:
-            return record_measure.get(of_member[members[0]]) if len(members) == 1 else None
+            return get(of_member[members[0]]) if len(members) == 1 else None
 
         return Measure(measured, record_measure.kind, record_measure.decimals)
 
@@ -163,6 +171,10 @@ def source_of_records(
         members=list(of_member),
         measures={name: measure(record_measure) for name, record_measure in measures.items()},
     )
+
+
+def _reader(get: Getter) -> Callable[[Any], Any]:
+    return attrgetter(get) if isinstance(get, str) else get
 
 
 def _kind_of(value: Any) -> str:

@@ -66,7 +66,7 @@ class GridTable:
         many = any(
             sum(grid_column.of is column for grid_column in columns) > MANY
             for column in table.columns
-            if column.each
+            if column.each and column.show is None
         )
         return Grid(
             name=table.name or "",
@@ -198,7 +198,9 @@ class GridTable:
                 return self.table.total or ""
             if kind == NUMBER and value:
                 return int(value)
-            return value == YES if kind == YES_OR_NO else value
+            if kind == YES_OR_NO:
+                return value == YES
+            return value or None if name in self.source.heads else value
 
         heading = self.table.headings.get(name, "")
         is_metric = kind == "metric"
@@ -216,7 +218,8 @@ class GridTable:
         )
 
     def _column(self, column: GridColumn, many: bool) -> Column:
-        narrow = column.of.show == "value" or column.over or (many and column.of.each)
+        is_many = bool(many and column.of.each) and column.of.show is None
+        narrow = column.of.show == "value" or column.over or is_many
         return Column(
             column.name,
             places=self._places(column),
