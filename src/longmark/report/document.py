@@ -39,6 +39,7 @@ from longmark.report.tables import (
     signature_lines,
     write_tables,
 )
+from longmark.report.word_diff import DiffPiece
 from longmark.writing import check_within
 
 if TYPE_CHECKING:
@@ -79,11 +80,35 @@ class MarkedAnswer:
 
 
 @dataclass(frozen=True, slots=True)
+class AnswerSide:
+    """An answer beside another one. about: its scores in words; pieces: its text, with what the other does not have."""
+
+    system: str
+    example_id: str
+    about: str
+    pieces: Sequence[DiffPiece]
+
+
+@dataclass(frozen=True, slots=True)
+class AnswersBeside:
+    """Two answers to a question, old and new. title: the question; about: why they are here; reason: why no word is
+    marked, "" where some are."""
+
+    title: str
+    about: str
+    old: AnswerSide
+    new: AnswerSide
+    reason: str = ""
+    is_open: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Section:
     """A part of the page. title: its heading; says: what it shows, in a sentence or two; note: how to read it; links:
     to pages that belong to this one, (path from its folder, words); folded: the page shows its heading, and the rest
     once that is opened; brief: how many of its first tables are printed without --verbose; answers: on the page alone,
-    the first of them open. All plain text."""
+    the first of them open; beside: pairs of answers, on the page alone; row_of: the title of the section that has a row
+    of each of them. All plain text."""
 
     title: str
     says: str
@@ -94,6 +119,8 @@ class Section:
     folded: bool = False
     brief: int = 0
     answers: Sequence[MarkedAnswer] = ()
+    beside: Sequence[AnswersBeside] = ()
+    row_of: str = ""
 
 
 def folded_after(sections: Sequence[Section], first: int = 2) -> tuple[Section, ...]:
@@ -145,6 +172,7 @@ def write_document(document: Document, path: Path) -> None:
             document, [(*pair, figures) for pair, figures in zip(pairs, drawn, strict=True)]
         ),
         "long_note": _LONG_NOTE,
+        "ids": {section.title: name for name, section in pairs},
         "quote": quote,
         "width": WIDTH,
     }

@@ -28,6 +28,15 @@ class ScoredAnswer:
     digest: str | None
 
 
+def label_of(own_name: str, run: str, scores: Scores) -> str:
+    """The system that an answer belongs to in the scores. own_name: its system's; run: the shortest name of its run."""
+    if scores.by == BY_RUN:
+        return run
+    if scores.by == BY_EACH and own_name not in scores.systems:
+        return f"{own_name} ({run})"
+    return own_name
+
+
 def answers_of(paths: Sequence[Path], scores: Scores) -> Iterator[ScoredAnswer]:
     """The answers of runs whose system and question are among the scores'."""
     questions = {name: place for place, name in enumerate(scores.questions)}
@@ -35,11 +44,7 @@ def answers_of(paths: Sequence[Path], scores: Scores) -> Iterator[ScoredAnswer]:
     for run, path in enumerate(paths):
         for answer in read_answers([path]).answers.values():
             own_name = answer.system or name_of(path)
-            label_by = {
-                BY_RUN: scores.systems[run],
-                BY_EACH: own_name if own_name in scores.systems else f"{own_name} ({runs[run]})",
-            }
-            system = label_by.get(scores.by, own_name)
+            system = label_of(own_name, runs[run], scores)
             if answer.question_id in questions and system in scores.systems:
                 cell = questions[answer.question_id], scores.systems.index(system)
                 names = frozenset((answer.system, own_name, system))

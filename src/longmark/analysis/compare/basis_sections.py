@@ -29,6 +29,7 @@ from longmark.report.tables import Column, Table
 
 MOST_NAMED = 8
 """Systems up to which titles name them and each has a column of its scores."""
+APART = "Where the systems differ most"
 _WON = ("won", "tied", "lost")
 _HIGHER = ("first higher", "equal", "first lower")  # from the view of the first system
 _TEXT = 160  # characters shown of a question
@@ -193,7 +194,7 @@ def questions_section(comparison: Comparison) -> Section:
         if metric.as_far
     ]
     return Section(
-        "Where the systems differ most",
+        APART,
         "The questions with the widest range of scores on each metric. Read these answers first.",
         (Table("questions", "Questions on which the systems differ most", columns, questions),),
         note=" ".join(notes),

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from longmark import __version__
+from longmark.analysis.compare.answers_apart import AnswersApart, answers_apart
 from longmark.analysis.compare.checks import (
     FEWEST_TESTED,
     by_reason,
@@ -54,6 +55,7 @@ class Comparison(SelfShown):
     differing      differences in how the scores were made, a line each; empty unless that was allowed
     notices        what a reader must know first
     left_out       metrics that were not compared, and why
+    apart          of two systems, the answers to the questions on which they differ most
     primary        the metrics that were named as primary, also one that is left out; none: every metric decides
 
     `metrics` has the primary ones first. Their tests are one family, those of the exploratory metrics another one, each
@@ -77,6 +79,7 @@ class Comparison(SelfShown):
     judges: tuple[Judged, ...]
     longmark: str = __version__
     primary: tuple[str, ...] = ()
+    apart: tuple[AnswersApart, ...] = ()
 
     @property
     def places(self) -> int:
@@ -208,7 +211,21 @@ def compare(
         judges=judged,
         margins=decisions(tested, results, margins, settings.alpha),
         primary=primary,
+        apart=_answers(scores, results, places, settings),
     )
+
+
+def _answers(
+    scores: Scores,
+    results: Sequence[MetricResult],
+    places: Sequence[int],
+    settings: ComparisonSettings,
+) -> tuple[AnswersApart, ...]:
+    """Of two systems, the old one first: the base of a change, else the first that was given."""
+    if len(places) != 2:
+        return ()
+    old, new = places if settings.baseline in (None, places[0]) else reversed(places)
+    return answers_apart(scores, results, (scores.systems[old], scores.systems[new]))
 
 
 def _primary(

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
+from longmark.analysis.compare.answers_apart import answers_section
 from longmark.analysis.compare.basis_sections import (
+    APART,
     MOST_NAMED,
     means_section,
     missing_section,
@@ -73,6 +75,7 @@ def document(comparison: Comparison) -> Document:
         lede=f"{_counted_metrics(comparison)}, paired by question.",
         sections=(
             first,
+            *answers_section(comparison.apart, comparison.metrics, APART),
             *judge_section(comparison.judges, comparison.places),
             *later_sections,
             *folded_after(folded, 0),

@@ -50,7 +50,8 @@ from longmark.stats.student import t_quantile
 _QUESTIONS = 10  # shown for each metric
 TIE = 1e-9
 NONCENTRAL = "noncentral t"
-PRIMARY, EXPLORATORY = "primary", "exploratory"
+PRIMARY = "primary"
+EXPLORATORY = "exploratory"
 FEWEST_JACKKNIFE = 15
 """Questions from which the interval of d_z is the jackknife's."""
 
