@@ -34,15 +34,6 @@ RECORDS: dict[str, list[dict[str, Any]]] = {
             "outputs": {"generations": [[{"text": "So."}]]},
         },
     ],
-    "Braintrust": [
-        {
-            "id": "1",
-            "input": {"query": "Why?"},
-            "output": "So.",
-            "expected": "So it is.",
-            "scores": {},
-        }
-    ],
     "W&B Weave": [
         {"id": "1", "op_name": "ask", "inputs": {"question": "Why?"}, "output": {"answer": "So."}}
     ],

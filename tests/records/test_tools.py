@@ -71,6 +71,14 @@ READ: dict[str, tuple[str, tuple[Any, ...], int, str | None, dict[str, int]]] = 
         *("Pydantic Evals report", NILE, 1, None),
         {"scores of evaluators": 1},
     ),
+    "braintrust.jsonl": (
+        *("Braintrust results", NILE, 1, None),
+        {"scores of Braintrust's scorers": 1, "spans inside an answer": 1},
+    ),
+    "langsmith.csv": (
+        *("LangSmith results", NILE, 1, None),
+        {"scores of LangSmith's evaluators": 1},
+    ),
     "trec-rag.jsonl": (
         *("answers in cited parts", ("Where is the Nile?", CITED, (), ()), 3, "demo-run"),
         {},

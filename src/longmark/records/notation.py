@@ -37,6 +37,23 @@ def listed(value: Any) -> Any:
     return spelled if isinstance(spelled, list) else value
 
 
+def dotted(record: Any) -> Any:
+    """The columns of a table by the parts of their names: `inputs.question` is `question` of `inputs`. A list as Python
+    prints it is read. LangSmith's `outputs.output` is what a function returned that is no object: beside the columns of
+    an object it is left out where it is empty, as it is there for calls that failed."""
+    if not isinstance(record, dict):
+        return record
+    groups: dict[str, dict[str, Any]] = {}
+    for column, cell in record.items():
+        group, dot, name = str(column).partition(".")
+        if dot and cell is not None:
+            groups.setdefault(group, {})[name] = listed(cell)
+    for parts in groups.values():
+        if len(parts) > 1 and parts.get("output") == "":
+            del parts["output"]
+    return groups
+
+
 def without_data(variables: Any) -> Any:
     """The variables of a test without those that hold passages or right answers."""
     if not isinstance(variables, dict):

@@ -146,6 +146,7 @@ def _options() -> Any:
         messages.passages,
         messages.parsed,
         notation.listed,
+        notation.dotted,
         notation.without_data,
         notation.distinct,
         notation.digest,

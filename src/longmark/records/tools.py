@@ -188,6 +188,42 @@ PYDANTIC_EVALS = Shape(
     },
 )
 
+_PASSAGES = "contexts, {0}.context, {0}.documents, {0}.passages"
+BRAINTRUST = Shape(
+    "Braintrust results",
+    "braintrust 0.48.1 (results that its Eval wrote: examples/exports/braintrust)",
+    keys=("input", "output", "expected", "scores"),
+    fields={
+        "id": "id",
+        "question": "question(input)",
+        "answer": "answer(output)",
+        "contexts": f"not_null(metadata.{_PASSAGES.format('metadata')})",
+        "references": "answer(expected)",
+    },
+    meta={"tags": "tags", "error": "error"},
+    beside="metadata",
+    ignored={"scores of Braintrust's scorers": "scores"},
+    skips={"spans inside an answer": "type(span_parents) == 'array' && span_parents[0]"},
+)
+
+_TABLE_OUTPUTS = "dotted(@).outputs"
+LANGSMITH = Shape(
+    "LangSmith results",
+    "langsmith 0.15.1 (the table of an evaluation that it wrote: examples/exports/langsmith)",
+    keys=("execution_time", "example_id", "id"),
+    when="dotted(@).inputs",
+    fields={
+        "id": "id",
+        "question_id": "example_id",
+        "question": "question(dotted(@).inputs)",
+        "answer": f"answer({_TABLE_OUTPUTS})",
+        "contexts": f"not_null({_TABLE_OUTPUTS}.{_PASSAGES.format(_TABLE_OUTPUTS)})",
+        "references": "answer(dotted(@).reference)",
+    },
+    meta={"error": "error"},
+    ignored={"scores of LangSmith's evaluators": "dotted(@).feedback"},
+)
+
 CITED_PARTS = Shape(
     "answers in cited parts",
     "TREC RAG 2024 and 2025 (trec-rag.github.io, output format), ragnarok, TREC RAGTIME",
@@ -251,6 +287,8 @@ SHAPES = (
     HEALTHBENCH,
     RESEARCH_RUBRICS,
     PYDANTIC_EVALS,
+    BRAINTRUST,
+    LANGSMITH,
 )
 
 CONTAINERS = (

@@ -1,0 +1,114 @@
+"""What the files of tracing tools in examples/exports hold, by hand (`tests.exports` reads them)."""
+
+from __future__ import annotations
+
+from tests.export import Export
+
+CAPITAL = "What is the capital of Italy?"
+RIVER = "Which river flows through Rome?"
+SEA = "Which sea is it near?"
+RIGHT_SEA = "The Tyrrhenian Sea"
+MODEL = "mock-1"
+BRIEFLY = ("system", "Answer briefly.")
+RIVER_TURNS = (("user", RIVER), ("assistant", "The Tiber"))
+TOOL_TURNS = (
+    BRIEFLY,
+    ("user", CAPITAL),
+    ("assistant", ""),
+    ("tool", "Rome is the capital of Italy."),
+    ("assistant", "Rome"),
+)
+CLIENT = "openai 3.57.0, opentelemetry-sdk 1.45.2"
+LANGFUSE = "langfuse 5.0.4"
+LANGFUSE_ANSWERS = (
+    ("t1", MODEL, CAPITAL, "Rome", 2, ()),
+    ("t2", MODEL, RIVER, "The Tiber", 0, ()),
+)
+LANGFUSE_TURNS = (
+    (BRIEFLY, ("user", CAPITAL), ("assistant", "Rome")),
+    RIVER_TURNS,
+)
+LANGSMITH = "langsmith 0.15.1"
+LANGSMITH_IDS = (
+    "01a22455-1032-7d0b-8d62-c3ae02d496bb",
+    "01a22455-1033-7d1f-8eed-56aa220530b2",
+    "01a22455-1033-7356-9f16-60ae35609c19",
+)
+
+
+def client_answers(capital: str, river: str) -> tuple[tuple[object, ...], ...]:
+    """The answers of the two traces, by the ids of these."""
+    return (
+        (capital, MODEL, CAPITAL, "Rome", 2, ()),
+        (river, MODEL, RIVER, "The Tiber", 0, ()),
+    )
+
+
+EXPORTS = (
+    Export(
+        f"openinference-instrumentation-openai 0.1.66, {CLIENT}",
+        "opentelemetry/openinference.jsonl",
+        "a retrieval, a call of a tool and its answer; a streamed answer",
+        client_answers("7413508950ae5426a6976164c3943ff9", "82b6acb121fac6c4becf57aed07db2bb"),
+        "2 other spans",
+        turns=(TOOL_TURNS, RIVER_TURNS),
+    ),
+    Export(
+        f"opentelemetry-instrumentation-openai 0.62.4, {CLIENT}",
+        "opentelemetry/openllmetry.jsonl",
+        "the same as OpenLLMetry records it",
+        client_answers("02eea3b57ce7a587dcdb627976fd3f8c", "995f7e692fc35100feb047fbbea2ba80"),
+        "2 other spans",
+        turns=(TOOL_TURNS, RIVER_TURNS),
+    ),
+    Export(
+        LANGFUSE,
+        "langfuse/observations.json",
+        "a page of observations: a retriever, a root below a span that was not exported, a failure",
+        LANGFUSE_ANSWERS,
+        "1 other spans, 1 traces without a question and an answer",
+        turns=LANGFUSE_TURNS,
+    ),
+    Export(
+        LANGFUSE,
+        "langfuse/observations.jsonl",
+        "the same, an observation a line",
+        LANGFUSE_ANSWERS,
+        "1 other spans, 1 traces without a question and an answer",
+        turns=LANGFUSE_TURNS,
+    ),
+    Export(
+        "braintrust 0.48.1",
+        "braintrust/results.jsonl",
+        "an object, an empty answer, a task that failed",
+        (
+            (None, None, CAPITAL, "Rome", 2, ("Rome",)),
+            (None, None, RIVER, "", 0, ("Tiber",)),
+            (None, None, SEA, None, 0, (RIGHT_SEA,)),
+        ),
+        "2 scores of Braintrust's scorers",
+        has_ids=False,
+    ),
+    Export(
+        LANGSMITH,
+        "langsmith/results.jsonl",
+        "an answer with passages, an empty one, a run that failed",
+        (
+            (LANGSMITH_IDS[0], None, CAPITAL, "Rome", 2, ("Rome",)),
+            (LANGSMITH_IDS[1], None, RIVER, "", 0, ("Tiber",)),
+            (LANGSMITH_IDS[2], None, SEA, None, 0, (RIGHT_SEA,)),
+        ),
+        "3 scores of LangSmith's evaluators",
+    ),
+    Export(
+        LANGSMITH,
+        "langsmith/results.csv",
+        "the same as CSV, in which an empty answer is an empty cell, as a missing one is",
+        (
+            (LANGSMITH_IDS[0], None, CAPITAL, "Rome", 2, ("Rome",)),
+            (LANGSMITH_IDS[1], None, RIVER, None, 0, ("Tiber",)),
+            (LANGSMITH_IDS[2], None, SEA, None, 0, (RIGHT_SEA,)),
+        ),
+        "3 scores of LangSmith's evaluators",
+    ),
+)
