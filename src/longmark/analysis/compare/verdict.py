@@ -11,6 +11,12 @@ this order:
 
 The p are adjusted for all comparisons, so that "probably" is not what the best of many metrics happens to say: if no
 system were better on any metric, one comparison in five would say it, or fewer.
+
+How often it names the wrong system (`bench.verdict`, 2,000 samples, normal differences; design/verdict.md): with one
+metric (or one primary metric) and a true difference of .1 standard deviations of the differences, "probably better" is
+wrong in 4 % of samples with 20 questions and .2 % with 200 (of .05: 5 % and 1.6 %); "better" in at most 1.4 % of either.
+With sixteen metrics of which one differs by that much, "probably" names a metric without a true difference in about 14 %
+of samples, at any of these n: name primary metrics.
 """
 
 from __future__ import annotations
