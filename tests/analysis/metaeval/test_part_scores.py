@@ -9,7 +9,7 @@ import pytest
 from tests.report.runs import row, write_run
 
 from longmark.analysis.metaeval import metaeval
-from longmark.analysis.metaeval.part_scores import SentenceReading, placed
+from longmark.analysis.metaeval.part_scores import SentenceReading
 from longmark.analysis.metaeval.ratings import RatingLabel
 from longmark.analysis.metaeval.sections import document
 from longmark.contrib.decide.correction_options import CorrectionOptions
@@ -17,6 +17,7 @@ from longmark.contrib.decide.label_file import read_label_file
 from longmark.errors import BadInput, UserError
 from longmark.records import Example, Row
 from longmark.records.evidence import CitedClaim, SourceFate, SupportedClaim
+from longmark.report.placing import placed
 from longmark.scores.answer_parts import AnswerPart
 from longmark.scores.answer_texts import answer_sha256
 from longmark.scores.labels import Labels
@@ -238,6 +239,17 @@ def test_metrics_are_compared_with_labels_of_sentences_of_two_raters(tmp_path: P
     assert supported.spearman is not None
     assert supported.spearman.value == pytest.approx(4 / (4 * 4.5) ** 0.5)
     assert "4 rated sentences" in document(result).lede
+
+
+def test_a_side_of_a_pair_is_found_by_the_hash_of_its_text(tmp_path: Path) -> None:
+    """`annotate` names the sides of a pair after the pair, which no answer of a run is called."""
+    run = a_run(tmp_path, row("ice", "citations.precision", 0.5, evidence={"claims": CLAIMS}))
+    side = {"example_id": "pair-7#a", "answer_sha256": answer_sha256(ANSWER)}
+    human = [{**label(n, "no", system="first"), **side} for n in range(4)]
+    assert metaeval(run, human).joined == 4
+    elsewhere = [{**record, "system": "second"} for record in human]
+    with pytest.raises(UserError, match="belongs to an answer"):
+        metaeval(run, elsewhere)
 
 
 def test_labels_of_another_text_are_left_out_and_counted(tmp_path: Path) -> None:

@@ -23,23 +23,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
+from typing import NamedTuple
 
 from longmark.errors import UserError
 from longmark.records import Example, Row, Usage
 from longmark.records.evidence import CitedClaim, SourceFate, Support, SupportedClaim
 from longmark.records.metric_name import base_of
-from longmark.report.reasons import place_of
+from longmark.report.placing import placed
 from longmark.scores.answer_parts import AnswerPart
+from longmark.scores.answer_texts import ANSWER_SHA256, answer_sha256
 from longmark.scores.answers import ScoredParts, Source
 from longmark.scores.files import examples_of, rows_of, source_of
-from longmark.scores.labels import Labels
+from longmark.scores.labels import Labels, first_few
 from longmark.scores.manifest import MetricFacts, read_manifest, refuse_pairs
 from longmark.text.entailment import ENTAILS
-from longmark.text.overlap import share_in, words
-from longmark.text.sentences import parted
 
-LEAST_SHARE = 0.5
-"""Of a claim's words that its sentence has, or the other way round."""
 _FACTS = MetricFacts(0.0, 1.0, higher_is_better=True, declared=True)
 _CITED = {"supported": 1.0, "not supported": 0.0, "not cited": 0.0}
 """State of a sentence with citations -> its score; others are not known."""
@@ -55,15 +53,29 @@ _PartScore = float | tuple[str, str]
 _PartScores = dict[str, _PartScore]
 
 
+class LabelledAnswer(NamedTuple):
+    """An answer as labels name it. digest: of its text, None where the labels do not have it."""
+
+    id: str
+    system: str
+    digest: str | None
+
+
 def scored_parts(sources: Source | Sequence[Source], human: Labels) -> list[ScoredParts]:
-    """The scores of the parts that people labelled, of run folders.
+    """The scores of the parts that people labelled, of run folders. An answer is found by its id, else by its text's
+    hash: a side of a pair has an id that no answer has.
 
     UserError for a source without the texts of its answers, and if no metric says anything of single sentences.
     """
-    parts: dict[str, dict[AnswerPart, None]] = {}
+    parts: dict[LabelledAnswer, dict[AnswerPart, None]] = {}
     for label in human.select():
         part = AnswerPart.of(label.given)
-        parts.setdefault(part.answer, {})[part] = None
+        answer = LabelledAnswer(
+            part.answer,
+            label.system,
+            label.given.get(ANSWER_SHA256),
+        )
+        parts.setdefault(answer, {})[part] = None
     listed = [sources] if isinstance(sources, str | Path) else list(sources)
     scored = []
     for source in listed:
@@ -73,46 +85,81 @@ def scored_parts(sources: Source | Sequence[Source], human: Labels) -> list[Scor
                 "the texts of the answers and the evidence. Name run folders"
             )
         scored.append(_of_source(source_of(Path(source)), parts, human))
+    if not any(source.rows for source in scored):
+        ids = first_few(dict.fromkeys(answer.id for answer in parts), 3)
+        raise UserError(
+            f"nothing in {human.name} belongs to an answer of {', '.join(str(source.path) for source in scored)}: "
+            f"example_id, and system where the file has it, must be those of the rows; the file has {ids}"
+        )
     return scored
 
 
 def _of_source(
     path: Path,
-    parts: Mapping[str, Iterable[AnswerPart]],
+    parts: Mapping[LabelledAnswer, Iterable[AnswerPart]],
     human: Labels,
 ) -> ScoredParts:
     manifest = read_manifest(path)
     refuse_pairs((manifest,))
     facts = manifest.metrics()
-    answers = {
-        example.id: example.answer
-        for example in examples_of(path)
-        if isinstance(example, Example) and example.answer is not None and example.id in parts
-    }
+    examples = _labelled_examples(path, parts)
+    ids = {example.id for example in examples.values()}
     rows_of_answer: dict[tuple[str, str], list[Row]] = {}
     for row in rows_of(path):
         view = facts[row.metric].view[0] if row.metric in facts else ""
-        if view == "support" and row.example_id in answers:
+        if view == "support" and row.example_id in ids:
             rows_of_answer.setdefault((row.example_id, row.system), []).append(row)
-    if answers and not rows_of_answer:
+    if ids and not rows_of_answer:
         raise UserError(
             f"{path}: none of its metrics says anything of single {human.parts}s, which {human.name} labels; run "
             "citations or ragchecker on these answers"
         )
-    rows = [
-        row
-        for (answer_id, _), rows in rows_of_answer.items()
-        for row in _of_answer(answers[answer_id], list(parts[answer_id]), rows, facts)
-    ]
-    texts = {part.name: text for answer_id, text in answers.items() for part in parts[answer_id]}
-    facts_of_parts = {row.metric: _FACTS for row in rows}
+    rows: list[Row] = []
+    texts: dict[str, str] = {}
+    for answer, example in examples.items():
+        text = example.answer or ""
+        texts |= {part.name: text for part in parts[answer]}
+        for (example_id, system), answer_rows in rows_of_answer.items():
+            is_other_system = answer.system and system and answer.system != system
+            if example_id == example.id and not is_other_system:
+                rows += _of_answer(
+                    text,
+                    list(parts[answer]),
+                    answer_rows,
+                    facts,
+                )
     return ScoredParts(
         path=path,
         rows=rows,
-        facts=facts_of_parts,
+        facts={row.metric: _FACTS for row in rows},
         texts=texts,
         notices=tuple(_without_scores(rows, human.parts)),
     )
+
+
+def _labelled_examples(
+    path: Path, parts: Iterable[LabelledAnswer]
+) -> dict[LabelledAnswer, Example]:
+    """The example of each labelled answer; none for a text that several examples have."""
+    ids = {answer.id for answer in parts}
+    digests = {answer.digest for answer in parts}
+    by_id: dict[str, Example] = {}
+    by_digest: dict[str, list[Example]] = {}
+    for example in examples_of(path):
+        if not isinstance(example, Example) or example.answer is None:
+            continue
+        if example.id in ids:
+            by_id[example.id] = example
+        elif (digest := answer_sha256(example.answer)) in digests:
+            by_digest.setdefault(digest, []).append(example)
+    examples = {}
+    for answer in parts:
+        same_text = by_digest.get(answer.digest or "", ())
+        if answer.id in by_id:
+            examples[answer] = by_id[answer.id]
+        elif len(same_text) == 1:
+            examples[answer] = same_text[0]
+    return examples
 
 
 def _without_scores(rows: Iterable[Row], unit: str) -> Iterator[str]:
@@ -296,68 +343,3 @@ def _needed(
 def _names(fate: SourceFate, citation: str) -> bool:
     """Whether a citation is the one that a label names: brackets around it do not matter."""
     return fate.name.strip("[]") == citation.strip("[]")
-
-
-def placed(
-    claims: Sequence[SupportedClaim],
-    text: str,
-    labelled: Iterable[tuple[int, int]],
-) -> dict[tuple[int, int], list[SupportedClaim]]:
-    """Where each claim belongs: sentence -> its claims. labelled: the sentences that people labelled, (start, end);
-    beside them stand the other sentences of the text. Claims with the same words, of a sentence that the answer
-    repeats, go to one of its places each, in their order."""
-    labelled_sentences = {place for place in labelled if place[1] <= len(text)}
-    sentences = set(labelled_sentences)
-    for start, end in parted(text):
-        beside = any(first < end and start < last for first, last in labelled_sentences)
-        if not beside:
-            sentences.add((start, end))
-    words_of = {place: words([text[slice(*place)]]) for place in sorted(sentences)}
-    times = Counter[str]()
-    claims_of: dict[tuple[int, int], list[SupportedClaim]] = {}
-    for claim in claims:
-        candidates = _candidates(
-            claim,
-            text,
-            words_of,
-        )
-        if candidates:
-            place = candidates[min(times[claim.claim], len(candidates) - 1)]
-            claims_of.setdefault(place, []).append(claim)
-        times[claim.claim] += 1
-    return claims_of
-
-
-def _candidates(
-    claim: SupportedClaim,
-    text: str,
-    words_of: Mapping[tuple[int, int], set[str]],
-) -> list[tuple[int, int]]:
-    """The sentences that a claim can stand in: those that fit equally well."""
-    if claim.quote and (place := place_of(claim.quote, text)):
-        return [(start, end) for start, end in words_of if start <= place[0] < end]
-    claim_words = words([claim.claim])
-    for turned in (False, True):  # a short sentence may say more than its words
-        shares = {
-            place: _share(
-                claim_words,
-                sentence_words,
-                turned=turned,
-            )
-            for place, sentence_words in words_of.items()
-        }
-        greatest = max(shares.values(), default=0.0)
-        if greatest >= LEAST_SHARE:
-            return [place for place, share in shares.items() if share == greatest]
-    return []
-
-
-def _share(
-    claim: set[str],
-    sentence: set[str],
-    *,
-    turned: bool,
-) -> float:
-    """Of the claim's words that the sentence has; turned: of the sentence's words that the claim has."""
-    share = share_in(sentence, claim) if turned else share_in(claim, sentence)
-    return share or 0.0
