@@ -77,6 +77,11 @@ def records_of(name: str, n: int) -> list[dict[str, Any]]:
                 "covered": ["The gate is closed at 6:10."],
                 "uncovered": ["Tides rise twice a day."],
             }
+        elif name == "support":
+            base |= {
+                "answer": "The gate is closed at 6:10 🌊 [1].",
+                "system": ("alpha-7b", "beta-70b")[number % 2],
+            }
         else:
             base |= {"answer": answers[number % 2], "system": ("alpha-7b", "beta-70b")[number % 2]}
             base |= (
@@ -90,7 +95,10 @@ def set_up(folder: Path, name: str, n: int, **changes: Any) -> tuple[Study, list
     """The study of a template in a folder, with n items. changes: of its assignment."""
     text = studies.template(name)
     study = study_of(
-        folder, text.replace("from: run, path: runs/first", "from: file, path: answers.jsonl")
+        folder,
+        text.replace("from: run, path: runs/first", "from: file, path: answers.jsonl").replace(
+            "from: citations, path: runs/first", "from: citations, path: answers.jsonl"
+        ),
     )
     lines(folder / study.items.path[0], records_of(name, n))
     if changes:

@@ -370,6 +370,7 @@ def test_who_is_three_times_as_fast_is_named(tmp_path: Path):
 
 DECIDED = {
     "rating": ("quality", "ratings.csv", 1, 2, 5),
+    "support": ("support", "ratings.csv", "full", "none", "partial"),
     "pairs": ("preference", "choices.csv", "a", "b", "tie"),
     "calf": ("preference", "choices.csv", "a", "b", "tie"),
     "score": ("hazard", "score.jsonl", "yes", "no", "n/a"),

@@ -53,7 +53,7 @@ _PartScore = float | tuple[str, str]
 _PartScores = dict[str, _PartScore]
 
 
-class LabelledAnswer(NamedTuple):
+class AnswerName(NamedTuple):
     """An answer as labels name it. digest: of its text, None where the labels do not have it."""
 
     id: str
@@ -67,10 +67,10 @@ def scored_parts(sources: Source | Sequence[Source], human: Labels) -> list[Scor
 
     UserError for a source without the texts of its answers, and if no metric says anything of single sentences.
     """
-    parts: dict[LabelledAnswer, dict[AnswerPart, None]] = {}
+    parts: dict[AnswerName, dict[AnswerPart, None]] = {}
     for label in human.select():
         part = AnswerPart.of(label.given)
-        answer = LabelledAnswer(
+        answer = AnswerName(
             part.answer,
             label.system,
             label.given.get(ANSWER_SHA256),
@@ -96,7 +96,7 @@ def scored_parts(sources: Source | Sequence[Source], human: Labels) -> list[Scor
 
 def _of_source(
     path: Path,
-    parts: Mapping[LabelledAnswer, Iterable[AnswerPart]],
+    parts: Mapping[AnswerName, Iterable[AnswerPart]],
     human: Labels,
 ) -> ScoredParts:
     manifest = read_manifest(path)
@@ -137,9 +137,7 @@ def _of_source(
     )
 
 
-def _labelled_examples(
-    path: Path, parts: Iterable[LabelledAnswer]
-) -> dict[LabelledAnswer, Example]:
+def _labelled_examples(path: Path, parts: Iterable[AnswerName]) -> dict[AnswerName, Example]:
     """The example of each labelled answer; none for a text that several examples have."""
     ids = {answer.id for answer in parts}
     digests = {answer.digest for answer in parts}
@@ -200,8 +198,13 @@ def _of_answer(
     for part in parts:
         for (metric, suffix), reading in readings.items():
             for name, score in reading.scores(part).items():
-                value = score if isinstance(score, float) else None
-                status, reason = ("ok", None) if isinstance(score, float) else score
+                value = None
+                status = "ok"
+                reason = None
+                if isinstance(score, float):
+                    value = score
+                else:
+                    status, reason = score
                 yield replace(
                     families[metric, suffix][0],
                     example_id=part.name,

@@ -14,6 +14,7 @@ from typing import Any
 
 import orjson
 
+from longmark.contrib.annotate.citation_items import PART_COLUMNS
 from longmark.contrib.annotate.items import StudyItem
 from longmark.contrib.annotate.labels import (
     IMPOSSIBLE,
@@ -279,7 +280,10 @@ def _ratings(collected: Collected) -> Iterator[Record]:
             "system": entry.item.systems.get("answer", ""),
         }
         groups = _groups(entry.item)
-        if (digest := _digest(entry.item, "answer")) is not None:
+        if collected.study.items.from_ == "citations":
+            meta = entry.item.meta
+            groups |= {column: meta[column] for column in (*PART_COLUMNS, ANSWER_SHA256)}
+        elif (digest := _digest(entry.item, "answer")) is not None:
             groups[ANSWER_SHA256] = digest
         if (
             entry.item.probability is not None or by_priority

@@ -14,12 +14,13 @@ from typing import Any, Literal
 import orjson
 
 from longmark.contrib.annotate.checks import columns_named, gold_of
+from longmark.contrib.annotate.citation_items import citation_columns
 from longmark.contrib.annotate.study import SIDES, Cloze, Edit, Matrix, Qualification, Spans, Study
 from longmark.contrib.make.benchmark import items_of
 from longmark.contrib.make.pairing import joined_all
 from longmark.errors import UnknownName, UserError
 from longmark.progress import counted
-from longmark.records import Pair, Question, sources
+from longmark.records import Example, Pair, Question, sources
 from longmark.records.benchmark import COLUMNS as BENCHMARK_COLUMNS
 from longmark.records.example import question_hash
 from longmark.records.files import BadLines, parse_json
@@ -206,11 +207,15 @@ class _Reader:
                 items += self._of_run(path)
             elif self.source.from_ == "benchmark":
                 items += self._of_benchmark(path)
+            elif self.source.from_ == "citations":
+                items += self._of_citations(path)
             else:
                 items += self._of_file(path, "normal")
         items += self._of_pairs(single)
         if not items and not self.wrong.total:
             fit = " for which `where` holds" if self.source.where else ""
+            if self.source.from_ == "citations":
+                fit = f": no answer{fit} cites a source whose text is there"
             raise UserError(f"items: {', '.join(self.source.path)} has no items{fit}")
         self.wrong.check()
         items = self._named(
@@ -228,9 +233,9 @@ class _Reader:
 
     def _drawn(self, file: str, items: Sequence[StudyItem]) -> list[StudyItem]:
         """The items that a draw has, each with its probability."""
-        if self.study.pairs or self.source.sample is not None:
+        if self.source.from_ in ("pairs", "citations") or self.source.sample is not None:
             raise UserError(
-                "items: drawn: names single answers; it goes neither with from: pairs nor with sample"
+                "items: drawn: names single answers; it goes neither with from: pairs or citations nor with sample"
             )
         draw = read_draw(self.base / file)
         chances = {(line.example_id, line.system): line.probability for line in draw if line.drawn}
@@ -287,6 +292,31 @@ class _Reader:
                     mode="json", exclude_defaults=True, exclude=hidden
                 )
                 yield from self._of_record(f"{path}:{number}", columns)
+
+    def _of_citations(self, path: Path) -> Iterator[StudyItem]:
+        """The citations of the answers of a run, or of a file of examples, each as an item of its answer."""
+        for place, example, run in self._answers(path):
+            if not isinstance(example, Example) or not self._wanted(
+                columns := self._renamed(_of_example(example, run))
+            ):
+                continue
+            for part in citation_columns(example, columns):
+                for item in self._checked(place, part):
+                    yield replace(item, example_ids={"answer": example.id})
+
+    def _answers(self, path: Path) -> Iterator[tuple[str, Any, str | None]]:
+        """(place, example, name of its run) of a run folder or a file; what is no example is noted."""
+        if path.is_dir():
+            source = source_of(path)
+            for number, example in enumerate(examples_of(source), 1):
+                yield f"{path}:{number}", example, name_of(source)
+            return
+        for line, record in Reading(path, mapping=_known(self.source.map)).records():
+            if isinstance(record, sources.UnreadableRecord | str):
+                message = record if isinstance(record, str) else record.message
+                self.wrong.add(f"{path}:{line}: {message}")
+            else:
+                yield f"{path}:{line}", record, None
 
     def _of_file(self, path: Path, kind: Kind) -> Iterator[StudyItem]:
         records: Iterable[tuple[int, Any]]

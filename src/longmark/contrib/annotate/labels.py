@@ -199,12 +199,12 @@ def simple_labels(
 
 
 def scales_of(study: Study) -> dict[str, DeclaredScale]:
-    """The scale of each label of `simple_labels`, of those that have one. The options of a choice are in no order that
-    is known."""
+    """The scale of each label of `simple_labels`, of those that have one. The options of a choice are in an order
+    only if the study says so."""
     scales: dict[str, DeclaredScale | None] = {}
     for field in study.asked:
         if isinstance(field, Choice):
-            scales[field.name] = scale_with(field.possible)
+            scales[field.name] = scale_with(field.possible, ordered=field.ordered)
         elif isinstance(field, Scale):
             numbers = range(field.min, min(field.max, field.min + MOST_NUMBERS) + 1)
             scales[field.name] = scale_with(list(map(str, numbers)), ordered=True)

@@ -27,6 +27,7 @@ TEMPLATES = (
     "calf",
     "pairs",
     "rating",
+    "support",
 )  # of `annotate init`
 
 SIDES = ("a", "b")
@@ -122,8 +123,11 @@ class _Asked(_Part):
 
 
 class Choice(_Asked):
+    """One of the options. ordered: they are from the lowest to the highest."""
+
     type: Literal["choice"] = "choice"
     options: Options
+    ordered: bool = False
 
     @property
     def possible(self) -> list[str]:
@@ -225,7 +229,8 @@ TYPES = ("choice", "scale", "text", "spans", "cloze", "matrix", "compare", "erro
 
 class ItemSource(_Part):
     """from    file: examples; run: run folders; pairs: a file or runs of pairs; benchmark: a benchmark,
-            without dropped items; jsonl: any records, one an item
+            without dropped items; citations: those of the answers of run folders, or of a file of examples; jsonl: any
+            records, one an item
     path    the file, or run folders; relative to the study's file
     sample  that many items, drawn with the seed
     map     our name -> column
@@ -233,7 +238,9 @@ class ItemSource(_Part):
     drawn   the file of `longmark label next`: only the answers that it drew, each with its inclusion probability
     """
 
-    from_: Annotated[Literal["file", "run", "pairs", "benchmark", "jsonl"], Field(alias="from")]
+    from_: Annotated[
+        Literal["file", "run", "pairs", "benchmark", "citations", "jsonl"], Field(alias="from")
+    ]
     path: Annotated[tuple[Text, ...], Filled, BeforeValidator(_as_list)]
     sample: Annotated[int, Field(ge=1)] | None = None
     seed: int = 0
@@ -403,7 +410,13 @@ def template_for(name: str, sources: Sequence[Path], path: Path, drawn: Path | N
     """The YAML of a template whose items are those of runs (or of a benchmark, for climaqa), for a file at `path`.
     drawn: the file of `longmark label next`. UserError for a template that reads neither."""
     text = template(name)
-    kinds = {"score": "run", "rating": "run", "calf": "pairs", "pairs": "pairs"}
+    kinds = {
+        "score": "run",
+        "rating": "run",
+        "calf": "pairs",
+        "pairs": "pairs",
+        "support": "citations",
+    }
     kind = kinds.get(name, "")
     is_run = any((source / "rows.jsonl").is_file() for source in sources)
     if name == "climaqa" and not is_run:

@@ -93,4 +93,16 @@ RECORDS: dict[str, list[dict[str, Any]]] = {
         | {"b_system": "hidden-two"},
     ],
     "rating": [{"question": "When does it close?", "answer": LOREM, "contexts": CONTEXTS}],
+    "support": [
+        {
+            "question": "When does it close?",
+            "answer": "The gate closes before the tide [1]. Nobody says who closes it.",
+            "contexts": CONTEXTS,
+        },
+        {
+            "question": ARABIC,
+            "answer": f"{UNBROKEN} is where it stands [2].",
+            "contexts": [one["text"] for one in PASSAGES],
+        },
+    ],
 }
