@@ -66,7 +66,8 @@ def records(name: str) -> Iterator[dict[str, Any]]:
             if metric.pairs:
                 record |= {"a": answer, "b": " ".join(said[2:9])}
             else:
-                record |= {"answer": answer, "system": f"system {system}"}
+                cited = " [1][2][3]" * (name == "sources")
+                record |= {"answer": answer + cited, "system": f"system {system}"}
             yield record
 
 

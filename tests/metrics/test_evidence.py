@@ -82,6 +82,7 @@ EVIDENCE: dict[str, tuple[str, ...]] = {
     "score.robustness": (),
     "score.segment_attribution": (Q,),
     "score.specificity": (C,),
+    "sources": (Q, C),
 }
 MARKS = {Q: "quaggas", C: "peccaries", R: "reindeer"}  # words that stand in one source only
 

@@ -366,6 +366,11 @@ DECLARED: dict[str, tuple[list[str], dict[str, object], Any]] = {
         {"samples": 3, "temperature": 0.7, "check": "words", "all_na": "undefined"},
         ("answer", "contexts"),
     ),
+    "sources": (
+        ["omitted", "hidden_conflicts"],
+        {"read": "cited", "relevance": 3.5, "missing": "unscored", "parentheses": False},
+        ("question", "answer", "contexts"),
+    ),
 }
 
 

@@ -28,7 +28,7 @@ FACT = "The wind drives the currents in Florida."
 SAME = "In Florida the wind moves the currents."  # other words, so that only a checker knows
 CLAIMLESS = "Thank you for asking!"
 ANSWERS = {"empty": "", "refusal": NOTHING_RELEVANT, "claimless": CLAIMLESS}
-CITED = {"citations": " [1]"}
+CITED = {"citations": " [1]", "sources": " [1]"}
 """Metric -> what an answer needs at its end so that its models are asked."""
 ASKS_NOTHING = tuple(
     f"citations.{part}" for part in ("resolvable", "uncited", "distinct_sources", "quotes")

@@ -214,3 +214,24 @@ def test_a_tap_shows_the_statement_and_foreign_text_stays_text(tmp_path: Path) -
     )
     assert 'class="link entails on" d=' in shown
     assert "owned" not in shown.partition("<title>")[2].partition("</title>")[0]
+
+
+def test_conflicts_between_sources_are_a_table_with_what_the_answer_says_of_each() -> None:
+    conflict = {
+        "conflict": 1,
+        "text": "The bridge opened in 1931.",
+        "sources": "2",
+        "against": "The bridge opened in 1930.",
+        "against_sources": "1, 3",
+        "answer": "says only the other side",
+    }
+    view = view_of(ice(), conflicts=[conflict], hidden=[conflict])
+    rows = next(
+        block[2] for block in view.blocks if block[0] == "table" and block[1][0] == "Conflict"
+    )
+    assert [[cell.value for cell in row] for row in rows] == [
+        [str(value) for value in conflict.values()]
+    ]
+    assert not any("They do not change the score" in str(block) for block in view.blocks)
+    (unreadable,) = views_of({NLI: graph_row("x", ice(), conflicts=["one"])}, FACTS)
+    assert unreadable.title == "Evidence as recorded"

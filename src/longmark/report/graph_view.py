@@ -108,16 +108,37 @@ def graph_view(shared: ViewRows) -> View:
         ("note", _missing(missing, total)),
         *_table(["Missing statement", *state, *heads], missing),
     ]
-    if against := [line.ends for line in lines if line.kind == "contradicts"]:
+    conflicts = [conflict for row in shared.rows.values() for conflict in _conflicts(row.evidence)]
+    if conflicts:
+        blocks.append(("table", _CONFLICT_HEADS, conflicts[:MOST_ROWS], "statement", ""))
+    elif against := [line.ends for line in lines if line.kind == "contradicts"]:
         pairs = listed([f"{first} and {second}" for first, second in against], 20)
         blocks.append(("note", f"Contradictions: {pairs}. They do not change the score."))
     blocks.append(_figure_block(shapes, lines))
     blocks += _table(["Covered statement", "Entailed by", *heads], covered, lines)
     blocks += _table(["Statement of the answer", "Entailed by", *heads], answers, lines)
-    unnamed = {key: value for key, value in evidence.items() if key not in EVIDENCE_KEYS}
+    shown_keys = (*EVIDENCE_KEYS, *_CONFLICT_KEYS)
+    unnamed = {key: value for key, value in evidence.items() if key not in shown_keys}
     blocks.append(("fold", "More of the evidence" if unnamed else "", unnamed))
     count = f"{len(covered)} of {counted(total, 'statement')}"
     return View("What the answer covers and misses", count, list(shared.rows), blocks)
+
+
+_CONFLICT_KEYS = ("conflicts", "hidden")
+_CONFLICT_HEADS = ["Conflict", "A source says", "Sources", "Another says", "Sources", "The answer"]
+
+
+def _conflicts(evidence: Mapping[str, Any]) -> list[list[ViewCell]]:
+    """The conflicts between sources, a line for each contradiction; OtherForm."""
+    keys = ("conflict", "text", "sources", "against", "against_sources", "answer")
+    entries = evidence.get("conflicts", [])
+    if not isinstance(entries, list) or not all(
+        isinstance(entry, dict) and all(isinstance(entry.get(key), str | int) for key in keys)
+        for entry in entries
+    ):
+        raise OtherForm("conflicts: expected a list of statements with their sources")
+    kind = {"text": "words", "against": "words"}
+    return [[ViewCell(kind.get(key, "line"), str(entry[key])) for key in keys] for entry in entries]
 
 
 def _missing(missing: Sequence[GraphNode], total: int) -> str:

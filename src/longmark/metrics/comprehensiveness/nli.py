@@ -47,17 +47,20 @@ from longmark.metrics.comprehensiveness._sources import (
     SUMMARY,
     Empty,
     Refusal,
-    Source,
     carried_graph,
     result,
-    sources_of,
-    summarized,
     without_refusal,
+)
+from longmark.metrics.comprehensiveness._statements import (
+    Extraction,
+    Listing,
+    answer_nodes,
+    context_nodes,
+    sent_texts,
 )
 from longmark.models.handles import Models
 from longmark.records import Example
 from longmark.text.claims import PIECE, answer_calls
-from longmark.text.context import sent_with
 from longmark.text.entailment import (
     BATCH,
     CONTRADICTS,
@@ -74,14 +77,11 @@ from longmark.text.entailment import (
 from longmark.text.graph import ANSWER, CONTEXT, Pair, StatementGraph
 from longmark.text.graph import Statement as Node
 from longmark.text.pieces import pieces
-from longmark.text.relevance import LOW, RELEVANCE, relevance
+from longmark.text.relevance import RELEVANCE
 from longmark.text.sentences import sentences
-from longmark.text.statements import ATOMS, TextStatement, once, statements
 from longmark.text.statements import PROMPTS as STATEMENT_PROMPTS
 
-Extraction = Literal["shared", "typed"]
-
-_PLANS = {
+PLANS = {
     "each": Asking(width=16, most=2000),
     "joint": Asking(width=16, most=2000, fill=True),
 }
@@ -113,7 +113,11 @@ class NliParams:
     @property
     def keeps_all(self) -> bool:
         """Whether no statement can be below the threshold, so that no relevance is asked for."""
-        return self.relevance <= LOW
+        return self.listing.keeps_all
+
+    @property
+    def listing(self) -> Listing:
+        return Listing(self.relevance, self.extraction, self.summarize)
 
 
 async def score(example: Example, models: Models, params: NliParams) -> Score:
@@ -122,12 +126,12 @@ async def score(example: Example, models: Models, params: NliParams) -> Score:
         return result(carried, params.empty, {"checker": "carried"}, carried=True)
     example, refused = without_refusal(example, params.refusal)
     steps: list[Callable[[], Awaitable[tuple[list[Node], list[Any]]]]] = [
-        lambda: _answer_nodes(example, models, params),
-        lambda: _context_nodes(example, models, params),
+        lambda: answer_nodes(example, models, params.listing),
+        lambda: context_nodes(example, models, params.listing),
     ]
     (answer_side, _), (context_side, left_out) = await concurrently(lambda step: step(), steps)
     nodes = [*answer_side, *context_side]
-    sent = _sent(example, nodes, models)
+    sent = sent_texts(example, nodes, models)
     asked_relations = await _relations(nodes, models, params, sent)
     further_evidence = {
         **refused,
@@ -143,83 +147,7 @@ async def score(example: Example, models: Models, params: NliParams) -> Score:
     return result(asked_relations.graph, params.empty, further_evidence)
 
 
-# Statements --------------------------------------------------------------------------------------------------------
-
-
-async def _answer_nodes(
-    example: Example, models: Models, params: NliParams
-) -> tuple[list[Node], list[Any]]:
-    """The statements of the answer; none is left out."""
-    if example.claims is not None:
-        listed = once(TextStatement(claim) for claim in example.claims)
-    else:
-        listed = await statements(models, example.answer or "", "answer", params.extraction)
-    return [
-        Node(f"a{n}", ANSWER, statement.text) for n, statement in enumerate(_atoms(listed), 1)
-    ], []
-
-
-async def _context_nodes(
-    example: Example, models: Models, params: NliParams
-) -> tuple[list[Node], list[Any]]:
-    """The relevant statements of the passages, and those that are left out, each with its relevance."""
-    sources = sources_of(example)
-    question = example.asked
-    by_source: list[tuple[Source, list[TextStatement]]]
-    if example.context_claims is not None:
-        by_source = [
-            (source, once(TextStatement(claim) for claim in claims))
-            for source, claims in zip(sources, example.context_claims, strict=True)
-        ]
-    else:
-        if params.summarize:
-            sources = await summarized(models, question, sources)
-        listed = await concurrently(
-            lambda source: statements(models, source.text, "context", params.extraction), sources
-        )
-        by_source = list(zip(sources, listed, strict=True))
-    by_source = [(source, _atoms(all_of_it)) for source, all_of_it in by_source]
-    if params.keeps_all:
-        sourced = [(source, atom) for source, atoms in by_source for atom in atoms]
-        return [
-            Node(f"c{n}", CONTEXT, atom.text, (source.id,))
-            for n, (source, atom) in enumerate(sourced, 1)
-        ], []
-    # each text once, so that a statement of two passages has one relevance
-    texts = list(dict.fromkeys(atom.text for _, atoms in by_source for atom in atoms))
-    grades = dict(zip(texts, await relevance(models, question, texts), strict=True))
-    nodes: list[Node] = []
-    left_out: list[Any] = []
-    for source, atoms in by_source:
-        for statement in atoms:
-            grade = grades[statement.text]
-            if grade.score >= params.relevance:
-                nodes.append(Node(f"c{len(nodes) + 1}", CONTEXT, statement.text, (source.id,)))
-            else:
-                left_out.append(
-                    {"text": statement.text, "source": source.id, "relevance": grade.score}
-                )
-    return nodes, left_out
-
-
-def _atoms(listed: Sequence[TextStatement]) -> list[TextStatement]:
-    """The facts and claims; a carried statement has no type and stays."""
-    return [statement for statement in listed if statement.kind is None or statement.kind in ATOMS]
-
-
 # Relations ---------------------------------------------------------------------------------------------------------
-
-
-def _sent(example: Example, nodes: Sequence[Node], models: Models) -> dict[str, str]:
-    """What a checker that asks for context gets in place of a statement that it decides on, of those that point back.
-    As a premise a statement stays as it is."""
-    checker = checker_of(models)
-    listed = [node.text for node in nodes if node.side == ANSWER]
-    sent: dict[str, str] = {}
-    for source in sources_of(example):
-        theirs = [node.text for node in nodes if node.side == CONTEXT and source.id in node.sources]
-        sent |= sent_with(checker, theirs, source.text, example.asked)
-    return sent | dict(sent_with(checker, listed, example.answer or "", example.asked))
 
 
 async def _relations(
@@ -248,7 +176,7 @@ async def _relations(
             {n.text: _unit(v) for n, v in zip(nodes, vectors, strict=True)},
             params.similarity,
         )
-    return await ask(nodes, relate, _PLANS[params.plan], neutral_pairs)
+    return await ask(nodes, relate, PLANS[params.plan], neutral_pairs)
 
 
 async def _jointly(
@@ -361,7 +289,7 @@ def _carries(example: Example, params: NliParams, _part: str) -> tuple[str, ...]
 def _calls(example: Example, params: NliParams, _judges: int) -> int:
     if example.graph is not None:
         return 0
-    _, theirs = _counts(example)
+    _, theirs = counts(example)
     calls = 0 if example.claims is not None else 2 * len(pieces(example.answer or "", PIECE))
     if example.context_claims is None:
         texts = [context.text for context in example.contexts]
@@ -376,9 +304,9 @@ def _calls(example: Example, params: NliParams, _judges: int) -> int:
 def _checks(example: Example, params: NliParams) -> int:
     if example.graph is not None:
         return 0
-    mine, theirs = _counts(example)
+    mine, theirs = counts(example)
     if params.plan == "joint":
-        batches = math.ceil((mine + theirs) / _PLANS["joint"].width)
+        batches = math.ceil((mine + theirs) / PLANS["joint"].width)
         return batches * math.ceil((mine + theirs) / BATCH)
     if params.relations == "strongest":
         return 2 * mine * theirs + theirs * (theirs - 1)
@@ -388,11 +316,11 @@ def _checks(example: Example, params: NliParams) -> int:
 def _pairs_checked(example: Example, params: NliParams) -> int:
     if example.graph is not None or params.relations == "strongest":
         return _checks(example, params)
-    mine, theirs = _counts(example)
+    mine, theirs = counts(example)
     return mine * theirs + theirs * (mine + theirs)
 
 
-def _counts(example: Example) -> tuple[int, int]:
+def counts(example: Example) -> tuple[int, int]:
     """Statements of the answer and of the passages. They are not known before the first call; there are about as many
     as sentences."""
     mine = len(sentences(example.answer or "")) if example.claims is None else len(example.claims)
