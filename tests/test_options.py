@@ -374,7 +374,7 @@ DECLARED_IN_VERBS = {
     "cli/trust.py": 3,
     "cli/verbs_runs.py": 26,
     "contrib/annotate/verbs.py": 17,
-    "contrib/decide/verbs.py": 34,
+    "contrib/decide/verbs.py": 33,
     "contrib/demo/verbs.py": 3,
     "contrib/make/verbs.py": 129,
     "contrib/papers/cli/calf.py": 5,

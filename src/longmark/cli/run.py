@@ -376,9 +376,10 @@ def _to_finish(result: RunResult) -> str:
     return f"The {counted(rows, 'row')} left will take about {', '.join(parts)}, if they are like the finished ones. "
 
 
-def print_estimate(estimate: RunEstimate) -> None:
+def print_estimate(estimate: RunEstimate, heading: str = "metric") -> None:
+    """Prints what a run would take, and what the figures rest on. heading: what a line is about."""
     heads = (
-        "metric",
+        heading,
         "rows",
         "calls",
         "at most",

@@ -246,6 +246,15 @@ class ConfigOptions(TrustOption):
 
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
+class DryRunOption:
+    """calls"""
+
+    dry_run: bool = option(
+        False, "print the expected calls, tokens and cost; send nothing", in_file=False
+    )
+
+
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class WorkflowOptions:
     """workflow"""
 

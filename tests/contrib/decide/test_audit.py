@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -154,6 +155,7 @@ def test_two_judges_and_own_answers_with_a_comparison(
     out = capsys.readouterr().out
     assert f"As large as the difference in the comparison can be: length ({CC})" in out
     assert "Judges compared" in out
+    assert "The family over which p is adjusted is every effect below" in out
     assert "position was not measured: no answer has two passages" in out
     judges = {row.system for row in rows_of(Path("audit/effects"))}
     assert judges == {f"{name}@{server.base_url}" for name in "mn"}
@@ -208,6 +210,54 @@ def test_a_budget_stops_an_audit_which_goes_on_later(
     assert "the audit stopped: The budget of 20 requests" in capsys.readouterr().err
     assert audited(server, "--limit", "2") == 0
     assert server.counts["requests"] == 16 + 3 * 4 + 2 * 4 + 2 * 2, "none is sent twice"
+
+
+def total_calls(printed: str) -> list[str]:
+    """The expected calls and those at most, of all runs of the audit."""
+    (total,) = [line for line in printed.splitlines() if line.startswith("all ")]
+    return total.split()[2:4]
+
+
+def test_a_dry_run_says_what_every_run_of_the_audit_takes_and_sends_nothing(
+    server: Server, capsys: pytest.CaptureFixture[str]
+):
+    """For one question with a right and a wrong answer: 8 answers as they are and changed, 2 answers three times and by
+    two other prompts, and a pair in two orders."""
+    assert audited(server, "--limit", "1", "--dry-run") == 0
+    printed = capsys.readouterr().out
+    assert total_calls(printed) == ["20", "20"], "8 + 3 * 2 + 2 * 2 + 2"
+    titles = [line.split("  ")[0] for line in printed.splitlines()[1:8]]
+    assert titles == [
+        "answers as they are and changed",
+        "sampled again, 1 of 3",
+        "sampled again, 2 of 3",
+        "sampled again, 3 of 3",
+        "prompts in other words, 1 of 2",
+        "prompts in other words, 2 of 2",
+        "two answers in both orders",
+    ]
+    assert "self would not be measured" in printed
+    assert server.counts["requests"] == 0
+    assert not Path("audit").exists()
+    assert audited(server, "--limit", "1") == 0
+    assert server.counts["requests"] == 20
+    capsys.readouterr()
+    assert audited(server, "--limit", "1", "--dry-run") == 0
+    assert total_calls(capsys.readouterr().out) == ["0", "0"], "all of it is there already"
+
+
+def test_progress_names_the_run_and_the_title_the_model_behind_the_judges_name(
+    server: Server, capsys: pytest.CaptureFixture[str]
+):
+    entry = f"{{model: m, endpoint: '{server.base_url}'}}"
+    Path("longmark.yaml").write_text(f"models: {{judge: {entry}}}\n")
+    words = ["audit", "--judge", "judge", "--no-reasons", "--limit", "1", "--out", "audit"]
+    assert in_process(words) == 0
+    captured = capsys.readouterr()
+    assert "Run 1 of 7: answers as they are and changed\n" in captured.err
+    assert "Run 7 of 7: two answers in both orders\n" in captured.err
+    page = Path("audit/report.html").read_text()
+    assert f"Audit of judge (m@{server.base_url})" in unescape(page)
 
 
 @pytest.mark.parametrize(("moved", "holds"), [(2, True), (3, True), (6, False)])

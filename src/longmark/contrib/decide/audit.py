@@ -26,6 +26,7 @@ from functools import partial
 from itertools import compress
 from pathlib import Path
 from statistics import fmean, stdev
+from types import MappingProxyType
 from typing import Any
 
 from longmark.analysis.grid import Grid, mean_of
@@ -288,9 +289,10 @@ def document(
     unchecked: Mapping[str, str],
     about: Mapping[str, Any],
     more: Sequence[Section] = (),
+    models: Mapping[str, str] = MappingProxyType({}),
 ) -> Document:
     """The page: sentences, and a line for each effect. unchecked: aspect -> why it was not measured; about: how the
-    audit was made; more: sections behind the first."""
+    audit was made; more: sections behind the first; models: judge -> the model that its name stands for."""
     compared = any(one.matters for one in found)
     beside = (
         (Column("in the comparison", "beside"), Column("matters", "matters")) if compared else ()
@@ -333,4 +335,10 @@ def document(
         "Effects drawn", "All effects in units of the score.", figures=[figure], folded=True
     )
     sections = (Section("Audit", says, (grid.table(),), note=note, brief=1), *more, drawn)
-    return Document("audit", f"Audit of {listed([*judges])}", "", sections, settings=about)
+    title = f"Audit of {listed([titled(judge, models) for judge in judges])}"
+    return Document("audit", title, "", sections, settings=about)
+
+
+def titled(judge: str, models: Mapping[str, str]) -> str:
+    """A judge by its name, with the model where that is a name of longmark.yaml, such as `judge`."""
+    return f"{judge} ({models[judge]})" if judge in models else judge

@@ -14,12 +14,14 @@ from longmark.cli.arguments import (
     add_judging,
     add_keep_going,
     add_labels,
+    add_options,
     add_project,
     add_verb,
     share,
     whole,
 )
 from longmark.cli.verbs_runs import add_scoring
+from longmark.options.groups import DryRunOption
 
 _CLI = "longmark.contrib.decide.cli"
 
@@ -60,13 +62,8 @@ def decide(verbs: Any) -> None:
     add_scoring(verb)
     add_input(verb)
     spend = add_calls(verb)
-    add(
-        spend,
-        "--dry-run",
-        "",
-        "print the calls, tokens and cost of all questions; send nothing",
-        in_file=False,
-    )
+    text = "print the calls, tokens and cost of all questions; send nothing"
+    add_options(spend, DryRunOption, help={"dry_run": text})
     add_keep_going(spend)
     add_project(verb)
 
@@ -118,7 +115,9 @@ def audit(verbs: Any) -> None:
     add(verb, "--fail-under", "'EFFECT mean <= NUMBER'", gate)
     add_judging(verb)
     add_input(verb)
-    add_calls(verb)
+    spend = add_calls(verb)
+    text = "print the calls, tokens and cost of each run of the audit; send nothing"
+    add_options(spend, DryRunOption, help={"dry_run": text})
 
 
 def label(verbs: Any) -> None:

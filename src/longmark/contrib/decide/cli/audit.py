@@ -5,24 +5,26 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from longmark.cli.arguments import INTERRUPTED, NO_VALUE, UNDER, needs_stats, pairs, reading, split
-from longmark.cli.run import registry_of, run_options
+from longmark.cli.run import print_estimate, registry_of, run_options
 from longmark.contrib.decide import audit_material as material
+from longmark.engine.estimate import MetricEstimate, RunEstimate, dry_run
 from longmark.engine.run import finish, make_settings, open_cache
 from longmark.engine.session import RunResult, execute
-from longmark.engine.settings import RunOptions
+from longmark.engine.settings import RunOptions, Settings
 from longmark.errors import UserError
 from longmark.metrics import Selected
 from longmark.models.cache import CallCache
 from longmark.models.sending import Counts
 from longmark.progress import cost, counted
-from longmark.records import Answered, Example, Row
+from longmark.records import Answered, Example, Pair, Row
 from longmark.records.read import Reading
 from longmark.records.verdicts import in_words
 from longmark.records.write import write_object, write_rows
@@ -47,22 +49,25 @@ def audit(arguments: argparse.Namespace) -> int:
     needs_stats("audit")
     from rich.console import Console
 
-    from longmark.contrib.decide.audit import ASPECTS, document, findings
+    from longmark.contrib.decide.audit import ASPECTS, document, findings, titled
     from longmark.report.document import check_out, publish
     from longmark.report.summary import summarise
 
-    if arguments.out is None:
+    if arguments.out is None and not arguments.dry_run:
         raise UserError("the folder of the audit is missing: add --out DIR")
     if not arguments.judge:
         raise UserError(
             "the judge is missing: add --judge MODEL (`--judge embedded` runs on this machine)"
         )
-    check_out(arguments.out)
+    if arguments.out is not None:
+        check_out(arguments.out)
     if arguments.against:
         _check_earlier(arguments.against, arguments.judge)
     arguments.metrics = arguments.metrics or ["ccrs.contextual_coherence"]
     options = run_options(arguments)
     work = AuditRuns(arguments, options, _examples(arguments))
+    if arguments.dry_run:
+        return _dry_run(arguments, options, work)
     # an earlier audit's replies in the cache would hide that the judge has changed
     check_database(arguments.out / "calls.sqlite")
     with closing(
@@ -79,13 +84,13 @@ def audit(arguments: argparse.Namespace) -> int:
     folder = arguments.out / EFFECTS
     work.write(folder, specs)
     about = {
-        "Judges": arguments.judge,
+        "Judges": [titled(judge, work.models) for judge in arguments.judge],
         "Answers": str(arguments.examples or "bundled"),
         "Comparison": str(arguments.run or "none"),
     }
     more = list(_beside(folder, arguments))
     publish(
-        document(findings(folder, observed), work.unchecked, about, more),
+        document(findings(folder, observed), work.unchecked, about, more, work.models),
         arguments.out,
         Console(),
         verbose=False,
@@ -97,6 +102,23 @@ def audit(arguments: argparse.Namespace) -> int:
     for check in checks:
         print(check.line)
     return UNDER if any(not check.met for check in checks) else 0
+
+
+def _dry_run(arguments: argparse.Namespace, options: RunOptions, work: AuditRuns) -> int:
+    """Prints what the audit would take, a line for each of its runs. Nothing is sent, and nothing is written."""
+    with ExitStack() as stack:
+        scratch = Path(stack.enter_context(TemporaryDirectory(prefix="longmark-")))
+        # an audit against an earlier one uses no stored reply
+        own_cache = scratch / "calls.sqlite" if arguments.against else options.cache
+        cache = stack.enter_context(closing(open_cache(own_cache)))
+        settings = make_settings(arguments.metrics, registry_of(arguments, options, cache), options)
+        arguments.trust = True  # as for the audit itself
+        _checked(settings.selected)
+        estimate = finish(lambda: work.estimate(settings.selected, cache, scratch))
+        print_estimate(estimate, "run of the audit")
+    for aspect, why in work.unchecked.items():
+        print(f"{aspect} would not be measured: {why}.")
+    return 0
 
 
 def _check_earlier(folder: Path, judges: Sequence[str]) -> None:
@@ -136,9 +158,24 @@ def _checked(selected: Sequence[Selected]) -> dict[str, float]:
     return widths
 
 
+@dataclass(frozen=True, slots=True)
+class AuditRun:
+    """One run of an audit. name: of its folder; title: for people; folder: None in a dry run without one; how: options
+    that differ from the audit's."""
+
+    judge: str
+    name: str
+    title: str
+    folder: Path | None
+    examples: Sequence[Answered]
+    metrics: list[str]
+    how: Mapping[str, Any]
+
+
 @dataclass
 class AuditRuns:
-    """The runs of an audit. rows: of all effects; unchecked: aspect -> why it was not measured."""
+    """The runs of an audit. rows: of all effects; unchecked: aspect -> why it was not measured; models: judge -> the
+    model that its name stands for."""
 
     arguments: argparse.Namespace
     options: RunOptions
@@ -159,106 +196,164 @@ class AuditRuns:
         self.rows: list[Row] = []
         self.unchecked: dict[str, str] = {}
         self.spent = Counts()
+        self.models: dict[str, str] = {}
+        self.changed: list[
+            Example
+        ] = []  # the answers with their variants, and pairs of two of them
+        self.both: list[Pair] = []
         self.main: dict[str, list[JudgeScores]] = {}  # judge -> of each metric
 
     async def run(self, selected: Sequence[Selected], cache: CallCache) -> int:
         """Scores everything; the exit code of a session that was stopped, else 0."""
         from longmark.contrib.decide.audit import self_preference
 
-        shown, both = await material.variants(self.examples), material.pairs(self.examples)
-        self._note(selected, shown, both)
-        for place, judge in enumerate(self.arguments.judge, 1):
+        await self._prepare(selected)
+        planned = self._planned(selected, self.arguments.out)
+        results: dict[str, dict[str, RunResult]] = {}
+        for place, run in enumerate(planned, 1):
+            if not self.options.quiet:
+                print(f"Run {place} of {len(planned)}: {run.title}", file=sys.stderr)
             try:
-                await self._judge(
-                    judge,
-                    self.arguments.out / "runs" / f"judge-{place}",
-                    selected,
-                    shown,
-                    both,
-                    cache,
-                )
+                result = await self._scored(run, cache)
             except _Stopped as stopped:
                 print(
                     f"longmark: the audit stopped: {stopped.why} Repeat the command to go on.",
                     file=sys.stderr,
                 )
                 return INTERRUPTED if stopped.result.stopped == "interrupt" else NO_VALUE
+            results.setdefault(run.judge, {})[run.name] = result
+        for judge, runs in results.items():
+            self._add_effects(judge, selected, runs)
         for judge, system in self.own.items():
             for place, own in enumerate(self.main[judge]):
                 others = [its[place] for name, its in self.main.items() if name != judge]
                 self.rows += self_preference(own, others, system)
         return 0
 
-    async def _judge(
+    async def estimate(
+        self, selected: Sequence[Selected], cache: CallCache, scratch: Path
+    ) -> RunEstimate:
+        """What the runs would still take, each under its title. scratch: a folder for prompts."""
+        await self._prepare(selected)
+        audit_estimate = RunEstimate()
+        for run in self._planned(selected, self.arguments.out, scratch):
+            options, settings = self._settings_of(run, cache)
+            estimate = await dry_run(run.examples, settings, run.folder, cache, options)
+            for metric in estimate.metrics.values():
+                audit_estimate.metrics.setdefault(run.title, MetricEstimate()).add(metric)
+            audit_estimate.rows_done += estimate.rows_done
+            audit_estimate.measured |= estimate.measured
+            audit_estimate.rounds += estimate.rounds
+            audit_estimate.window = max(audit_estimate.window, estimate.window)
+        return audit_estimate
+
+    def _planned(
+        self, selected: Sequence[Selected], out: Path | None, scratch: Path | None = None
+    ) -> list[AuditRun]:
+        """The runs in their order. out: the audit's folder, None for a dry run without one; scratch: where the prompts
+        in other words are written, if not there."""
+        planned: list[AuditRun] = []
+        for place, judge in enumerate(self.arguments.judge, 1):
+            folder = out / "runs" / f"judge-{place}" if out else None
+            planned += self._planned_for(judge, folder, selected, scratch or out or Path())
+        return planned
+
+    def _planned_for(
         self,
         judge: str,
-        folder: Path,
+        folder: Path | None,
         selected: Sequence[Selected],
-        shown: Sequence[Example],
-        both: Sequence[Answered],
-        cache: CallCache,
+        prompts: Path,
+    ) -> Iterator[AuditRun]:
+        """The runs of one judge."""
+        metrics = [chosen.name for chosen in selected]
+        plain = material.answers(self.examples)
+        about = f"{judge}, " if len(self.arguments.judge) > 1 else ""
+
+        def planned(
+            name: str, title: str, examples: Sequence[Answered], names: list[str], **how: Any
+        ) -> AuditRun:
+            run_folder = folder / name if folder else None
+            return AuditRun(judge, name, f"{about}{title}", run_folder, examples, names, how)
+
+        yield planned("main", "answers as they are and changed", self.changed, metrics)
+        if self.options.by_text:
+            for k in range(REPEATS):
+                yield planned(
+                    f"repeat-{k}",
+                    f"sampled again, {k + 1} of {REPEATS}",
+                    plain,
+                    metrics,
+                    temperature=SAMPLED,
+                    seed=self.options.seed + k,
+                )
+            wordings = max(len(material.rewordings(name)) for name in metrics)
+            for k in range(wordings):
+                reworded = [
+                    chosen for chosen in selected if len(material.rewordings(chosen.name)) > k
+                ]
+                place = make_folder(prompts / "prompts" / str(k), within=prompts)
+                yield planned(
+                    f"prompt-{k}",
+                    f"prompts in other words, {k + 1} of {wordings}",
+                    plain,
+                    [chosen.name for chosen in reworded],
+                    prompts=_prompts(reworded, k, place),
+                )
+        if self.both:
+            yield planned("order", "two answers in both orders", self.both, [PAIRS])
+
+    def _add_effects(
+        self, judge: str, selected: Sequence[Selected], runs: Mapping[str, RunResult]
     ) -> None:
-        """Adds the effects of a judge."""
+        """Adds the effects of a judge, whose runs have these names."""
         from longmark.contrib.decide.audit import JudgeScores, effects, flips
 
-        names, plain = [chosen.name for chosen in selected], material.answers(self.examples)
-        runs = {"main": await self._scored(judge, folder / "main", shown, names, cache)}
-        for k in range(REPEATS if self.options.by_text else 0):
-            how: dict[str, Any] = {"temperature": SAMPLED, "seed": self.options.seed + k}
-            runs[f"repeat-{k}"] = await self._scored(
-                judge, folder / f"repeat-{k}", plain, names, cache, **how
-            )
-        for k in range(
-            max(len(material.rewordings(name)) for name in names) if self.options.by_text else 0
-        ):
-            reworded = [chosen for chosen in selected if len(material.rewordings(chosen.name)) > k]
-            place = make_folder(self.arguments.out / "prompts" / str(k), within=self.arguments.out)
-            how = {"prompts": _prompts(reworded, k, place)}
-            own = [chosen.name for chosen in reworded]
-            runs[f"prompt-{k}"] = await self._scored(
-                judge, folder / f"prompt-{k}", plain, own, cache, **how
-            )
-        if both:
-            self.rows += flips(
-                judge,
-                list((await self._scored(judge, folder / "order", both, [PAIRS], cache)).rows()),
-            )
-        added = material.words_added(shown)
+        if "order" in runs:
+            self.rows += flips(judge, list(runs["order"].rows()))
+        added = material.words_added(self.changed)
         for name, width in _checked(selected).items():
-            of = {
+            rows = {
                 run: {row.example_id: row for row in result.rows() if row.metric == name}
                 for run, result in runs.items()
             }
             prompts, repeats = (
-                [its for run, its in of.items() if run.startswith(kind)]
+                [run_rows for run, run_rows in rows.items() if run.startswith(kind)]
                 for kind in ("prompt", "repeat")
             )
-            scored = JudgeScores(judge, name, width, of["main"], prompts, repeats, added)
+            scored = JudgeScores(judge, name, width, rows["main"], prompts, repeats, added)
             self.main.setdefault(judge, []).append(scored)
             self.rows += effects(scored)
 
-    async def _scored(
-        self,
-        judge: str,
-        out: Path,
-        examples: Sequence[Answered],
-        metrics: Sequence[str],
-        cache: CallCache,
-        **how: Any,
-    ) -> RunResult:
-        """One run of the audit. _Stopped if it did not reach its end."""
+    def _settings_of(self, run: AuditRun, cache: CallCache) -> tuple[RunOptions, Settings]:
         own: dict[str, Any] = {
-            "judges": [judge],
+            "judges": [run.judge],
             "mapping": {},
             "limit": None,
             "encoding": "",
             "skip_bad": False,
         }
-        check_within(self.arguments.out, out)
-        asked = replace(self.options, **{**own, **how})
-        registry = registry_of(self.arguments, asked, cache)
-        settings = make_settings(metrics, registry, replace(asked, tell=lambda _notice: None))
-        result = await execute(examples, settings, out, cache, asked, self.options.budget)
+        options = replace(self.options, **{**own, **run.how})
+        registry = registry_of(self.arguments, options, cache)
+        silent = replace(options, tell=lambda _notice: None)
+        settings = make_settings(run.metrics, registry, silent)
+        if configured := settings.backends.configured(("judge",)).get(run.judge):
+            self.models[run.judge] = f"{configured['model']}@{configured['endpoint']}"
+        return options, settings
+
+    async def _scored(self, run: AuditRun, cache: CallCache) -> RunResult:
+        """One run of the audit. _Stopped if it did not reach its end."""
+        assert run.folder is not None
+        check_within(self.arguments.out, run.folder)
+        options, settings = self._settings_of(run, cache)
+        result = await execute(
+            run.examples,
+            settings,
+            run.folder,
+            cache,
+            options,
+            self.options.budget,
+        )
         self.spent = self.spent.plus(result.counts)
         unreadable = in_words(result.unreadable) if result.unreadable else ""
         if (
@@ -271,12 +366,14 @@ class AuditRuns:
             raise _Stopped(result, f"{why.rstrip('.')}.")
         return result
 
-    def _note(
-        self, selected: Sequence[Selected], shown: Sequence[Example], both: Sequence[Any]
-    ) -> None:
-        """Notes the aspects that cannot be measured."""
+    async def _prepare(self, selected: Sequence[Selected]) -> None:
+        """Changes the answers, and notes the aspects that cannot be measured."""
+        self.changed = await material.variants(self.examples)
+        self.both = material.pairs(self.examples)
         own = "the bundled answers have it, and your file may not say which answer is right"
-        kinds = {one.id.rpartition(material.MARK)[2] for one in shown if material.MARK in one.id}
+        kinds = {
+            one.id.rpartition(material.MARK)[2] for one in self.changed if material.MARK in one.id
+        }
         reasons = {
             material.KNOWN: own,
             material.LANGUAGE: "only the bundled answers have translations",
@@ -284,7 +381,7 @@ class AuditRuns:
             material.POSITION: "no answer has two passages",
         }
         self.unchecked |= {kind: why for kind, why in reasons.items() if kind not in kinds}
-        if not both:
+        if not self.both:
             self.unchecked["order"] = "no question has answers of two systems"
         if not self.options.by_text:
             why = "its prompts ask for a number (--scoring text)"
@@ -370,7 +467,11 @@ def _beside(folder: Path, arguments: argparse.Namespace) -> Iterator[Section]:
 
     if len(arguments.judge) > 1:
         judges = compare([folder], by="system", allow_different_judges=True, seed=arguments.seed)
-        yield replace(document(judges).sections[0], title="Judges compared")
+        compared = document(judges).sections[0]
+        family = (
+            "The family over which p is adjusted is every effect below, for each pair of judges."
+        )
+        yield replace(compared, title="Judges compared", says=f"{compared.says} {family}")
     if arguments.against:
         earlier = arguments.against / EFFECTS
         changes = [
