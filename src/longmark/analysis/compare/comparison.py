@@ -31,6 +31,7 @@ from longmark.analysis.compare.tests import ComparisonSettings, PairTests, famil
 from longmark.errors import UnknownName, UserError, options_of
 from longmark.options import described, named, with_keywords
 from longmark.options.analyses import CompareGroups, QuestionCluster
+from longmark.records.metric_name import base_of
 from longmark.report.format import counted, listed, short_models
 from longmark.report.notebook import SelfShown
 from longmark.scores.files import names_given, paths_given
@@ -43,6 +44,7 @@ _FEWEST_TABLES = 2_000
 _FEW = 15
 _MULTIPLICATIONS = 2e11  # of all bootstraps together, about half a minute on two cores
 _SHUFFLED = 4e9  # scores of all tables of Tukey tests with eight systems or more, about as long
+_CITATIONS = ("citations.precision", "citations.recall")
 _LISTED = 7  # systems up to which a table is drawn from lists, and fast
 
 
@@ -58,8 +60,9 @@ class Comparison(SelfShown):
     apart          of two systems, the answers to the questions on which they differ most
     primary        the metrics that were named as primary, also one that is left out; none: every metric decides
 
-    `metrics` has the primary ones first. Their tests are one family, those of the exploratory metrics another one, each
-    at alpha: what decides is as powerful as if nothing else had been measured.
+    `metrics` has the primary ones first, then the precision and recall of citations where answers cite. The tests of
+    the primary ones are one family, those of the exploratory metrics another one, each at alpha: what decides is as
+    powerful as if nothing else had been measured.
     """
 
     PAGE: ClassVar[str] = "longmark.analysis.compare.page"
@@ -147,7 +150,10 @@ def compare(
     selected = scores.named(chosen.metrics)
     metrics, left_out = _comparable(scores, selected, places, chosen.complete)
     primary = _primary(scores, names_given(chosen.primary), selected, left_out)
-    metrics.sort(key=lambda metric: bool(primary) and metric not in primary)
+    leading = _leading(metrics)
+    metrics.sort(
+        key=lambda metric: (bool(primary) and metric not in primary, metric not in leading)
+    )
     consequence = "differences may come from the scoring and not from the systems"
     differing = check_scoring(
         scores, metrics, chosen.allow_different_judges, consequence, judges=chosen.judges
@@ -226,6 +232,15 @@ def _answers(
         return ()
     old, new = places if settings.baseline in (None, places[0]) else reversed(places)
     return answers_apart(scores, results, (scores.systems[old], scores.systems[new]))
+
+
+def _leading(metrics: Sequence[str]) -> list[str]:
+    """The precision and recall of citations, where answers cite: precision has no score of an answer without citations,
+    and recall says of it that nothing is supported."""
+    bases = [base_of(metric) for metric in metrics]
+    if _CITATIONS[0] not in bases:
+        return []
+    return [metric for metric, base in zip(metrics, bases, strict=True) if base in _CITATIONS]
 
 
 def _primary(
