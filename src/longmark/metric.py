@@ -141,6 +141,8 @@ class Metric:
     pairs             it scores a Pair: 1 if answer a is better, 0 for a tie, -1 if b is better
     by_domain         its scores depend on the domain of the questions
     applies           (part of the name, kind of variant) -> whether that kind of variant gets a row for that score
+    reach             params -> the greatest score that an answer in its own words can get, where only one that equals
+                      the reference gets more; None: the upper bound. Pages colour and order scores by it
     caution           (params, limit) -> what a user should know who requires a mean of at least the limit, "": nothing
     view              how a page shows its evidence, one of `VIEWS`; "": as recorded
     turns             what it scores of a conversation: modes of `--turns`
@@ -174,6 +176,7 @@ class Metric:
     pairs: bool = False
     by_domain: bool = False
     applies: Callable[[str, str | None], bool] = lambda _part, _kind: True
+    reach: Callable[[Any], float | None] = lambda _params: None
     caution: Callable[[Any, float], str] = lambda _params, _limit: ""
     view: str = ""
     turns: tuple[str, ...] = ANSWERS

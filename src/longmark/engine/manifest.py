@@ -57,6 +57,7 @@ def begun(settings: Settings, system: str, pairs: bool = False) -> dict[str, Any
                 if declared.why
                 else {}
             ),
+            **_reach(chosen.metric.reach(chosen.params)),
             **_evidence(chosen.metric, base_of(name)[len(chosen.base) + 1 :]),
             **({"view": [chosen.metric.view, chosen.base]} if chosen.metric.view else {}),
         }
@@ -70,6 +71,11 @@ def begun(settings: Settings, system: str, pairs: bool = False) -> dict[str, Any
         "own": own(settings),
         "sessions": [],
     }
+
+
+def _reach(greatest: float | None) -> dict[str, Any]:
+    """The greatest score of an answer in its own words; nothing where that is the upper bound."""
+    return {} if greatest is None else {"reach": greatest}
 
 
 def _evidence(metric: Metric, part: str) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from operator import itemgetter
 from typing import Any
 
@@ -35,15 +36,13 @@ def place_of(facts: MetricFacts, score: float) -> float | None:
 
 
 def goodness(facts: MetricFacts, score: float) -> float | None:
-    """The place, 0 (bad) to 1 (good): reversed if lower is better; None without a direction or without bounds."""
-    place = place_of(facts, score)
-    return (
-        None
-        if place is None or facts.higher_is_better is None
-        else place
-        if facts.higher_is_better
-        else 1 - place
-    )
+    """The place between the lower bound and the greatest score that an answer in its own words can get, 0 (bad) to 1
+    (good): reversed if lower is better; None without a direction or without bounds."""
+    place = place_of(replace(facts, hi=facts.attainable), score)
+    if place is None or facts.higher_is_better is None:
+        return None
+    place = min(place, 1.0)
+    return place if facts.higher_is_better else 1 - place
 
 
 def kind_of(facts: MetricFacts, score: float) -> str:

@@ -26,7 +26,7 @@ class MetricFacts:
     None if neither direction is better or, unless `declared`, if that is not known. view: how its evidence is shown,
     and the metric's own name without parameters, which scores that share a view have in common; evidence: what it
     judges an answer by (`metric.SOURCES`), None if that is not known; why: what makes a score bad (`metric.Why`), as
-    texts.
+    texts; reach: the greatest score of an answer in its own words, None: hi.
     """
 
     lo: float | None = None
@@ -37,6 +37,13 @@ class MetricFacts:
     view: tuple[str, ...] = ("", "")
     evidence: tuple[str, ...] | None = None
     why: tuple[str, ...] = ("", "", "", "")
+    reach: float | None = None
+
+    @property
+    def attainable(self) -> float | None:
+        """The upper end of what an answer can get by what it says: scores are good or bad beside it."""
+        is_inside = self.reach is not None and self.bounded and (self.lo or 0.0) < self.reach
+        return self.reach if is_inside else self.hi
 
     @property
     def bounded(self) -> bool:
@@ -164,6 +171,7 @@ def _facts(entry: dict[str, Any]) -> MetricFacts:
         view=_texts(entry.get("view"), 2),
         evidence=_sources(entry.get("evidence")),
         why=_texts(entry.get("why"), 4),
+        reach=_bound(entry.get("reach")),
     )
 
 

@@ -83,13 +83,13 @@ _SELECTED = {
 _EXTREME = 3  # examples that are named
 _ROUNDING = 1e-9  # a score may lie outside its bounds by this
 
-# How good a score is, from 0 to 1: its place between the bounds, else the share of the metric's scores below it;
-# reversed if lower is better. Metrics without a direction do not count.
+# How good a score is, from 0 to 1: its place between the lower bound and what is attainable (`MetricFacts`), else the
+# share of the metric's scores below it; reversed if lower is better. Metrics without a direction do not count.
 STANDING = """
 CREATE TEMP TABLE standing AS
 SELECT example, AVG(CASE WHEN lower_is_better THEN 1 - place ELSE place END) AS mean FROM (
     SELECT example, lower_is_better, CASE
-        WHEN lo IS NOT NULL AND hi IS NOT NULL AND lo < hi THEN (score - lo) / (hi - lo)
+        WHEN lo IS NOT NULL AND hi IS NOT NULL AND lo < hi THEN MIN(1.0, (score - lo) / (hi - lo))
         ELSE PERCENT_RANK() OVER (PARTITION BY metric ORDER BY score) END AS place
     FROM scores JOIN metrics USING (metric) WHERE counts AND score IS NOT NULL
 ) GROUP BY example
@@ -316,7 +316,7 @@ class Observations(ObservationTable):
             values = {
                 "metric": number,
                 "lo": fact.lo,
-                "hi": fact.hi,
+                "hi": fact.attainable,
                 "lower_is_better": fact.higher_is_better is False,
                 "counts": fact.higher_is_better is not None,
             }

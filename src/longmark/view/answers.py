@@ -324,7 +324,7 @@ class RunAnswers:
             values = (
                 number,
                 fact.lo,
-                fact.hi,
+                fact.attainable,
                 fact.higher_is_better is False,
                 fact.higher_is_better is not None,
             )

@@ -59,6 +59,11 @@ def _with_exact_match(
     return Score(answer_correctness(exact_match, judged.value, params), evidence)
 
 
+def reach(params: AnswerCorrectnessParams) -> float | None:
+    """What the judge alone can give: EM is 0 for an answer in its own words."""
+    return 1 - params.weight if 0 < params.weight < 1 else None
+
+
 def caution(params: AnswerCorrectnessParams, limit: float) -> str:
     """What a mean of at least `limit` asks for, where answers in their own words cannot reach it."""
     if limit <= 1 - params.weight + 1e-9 or not params.weight:
@@ -78,5 +83,6 @@ METRIC = replace(
         params=AnswerCorrectnessParams,
         combine=_with_exact_match,
     ),
+    reach=reach,
     caution=caution,
 )
