@@ -16,8 +16,10 @@ from tests.contrib.papers.score_models import Fakes, carry, judge, make_index
 from tests.program import ended, run, start, until, write_jsonl
 from tests.wire import serve
 
+from longmark.contrib.papers.recipe.checks import load
+from longmark.contrib.papers.recipe.readers import READERS
+from longmark.contrib.papers.recipe.schema import RECIPES
 from longmark.contrib.papers.score.labels import answers_of, read_labels
-from longmark.contrib.papers.score.page import PARTS
 from longmark.contrib.papers.score.people import beside
 from longmark.contrib.papers.score.plan import GIVEN, Member, ScorePlan, member
 from longmark.contrib.papers.score.stages import score_study
@@ -29,7 +31,7 @@ from longmark.models.fake import FakeChat
 from longmark.records.read import Reading
 from longmark.report.document import Document
 from longmark.report.evidence import views_of
-from longmark.report.tables import Table, as_json
+from longmark.report.tables import Table, as_csv, as_json
 from longmark.scores.files import rows_of
 
 
@@ -118,6 +120,23 @@ def test_a_study_makes_every_table_but_those_of_people(
     told = " ".join(shown(outcome).notices)
     assert "Too few to compare models: 4 questions." in told
     assert "Tables 5, 11 and 12 are omitted: they need human labels (--labels FILE)." in told
+
+
+def test_the_score_recipe_makes_the_page_of_a_study_s_folder(
+    whole: tuple[Fakes, ScorePlan, StudyOutcome, CallCache], tmp_path: Path
+):
+    _, plan, outcome, _ = whole
+    recipe = (RECIPES / "score.yaml").read_text("utf-8")
+    (tmp_path / "mine.yaml").write_text(recipe.replace("Table 10: readability", "How hard to read"))
+    words = ("study", "mine.yaml", f"study={plan.out}", "--out", "page", "--quiet", "--verbose")
+    done = run(*words, home=tmp_path / "home", cwd=tmp_path)
+    assert done.code == 0, done.err
+    assert "How hard to read" in done.out
+    written = {path.stem for path in (tmp_path / "page" / "tables").glob("*.csv")}
+    assert written == set(made_of(outcome)) - {"stages"}
+    assert (tmp_path / "page" / "tables" / "table1.csv").read_text() == as_csv(
+        made_of(outcome)["table1"]
+    )
 
 
 def test_its_figures_are_those_of_its_models(
@@ -222,7 +241,7 @@ def test_an_evaluator_that_is_added_later_is_all_that_is_asked(
     assert set(after - before) == {"judge-b"}
     assert [row["specificity"] for row in rows(table(outcome, "table1"))] == [1.0, 0.0]
     told = " ".join(shown(outcome).notices)
-    assert "Tables 3, 4 and 8 are omitted: they need a proxy model (--lm MODEL)." in told
+    assert "Tables 3, 4 and 8 are omitted: they need a proxy model (--lm MODEL)" in told
     assert "There is one generator" in told
     assert set(made_of(outcome)) & {"table3", "table4", "table9"} == set()
 
@@ -695,11 +714,8 @@ def test_killed_in_every_part_and_run_again_it_pays_for_nothing_twice(tmp_path: 
             (path, json.dumps(body)) for path, _, body in server.requests if path != "/tokenize"
         )
         assert sum(asked.values()) - len(asked) == 3  # what hung
-        printed = [
-            line
-            for line in done.out.splitlines()
-            if line in ("Stages", *(part.title for part in PARTS))
-        ]
+        titles = [section.title for section in load(RECIPES / "score.yaml", READERS).parts.sections]
+        printed = [line for line in done.out.splitlines() if line in ("Stages", *titles)]
         assert printed == ["Table 1: generators and evaluators", "Stages"]
         assert "--verbose prints every table" in done.out
         every = run(*command, "--verbose", home=tmp_path / "home").out

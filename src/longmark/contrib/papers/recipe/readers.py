@@ -15,6 +15,7 @@ from longmark.contrib.papers.comprehensiveness import sources as comprehensivene
 from longmark.contrib.papers.recipe import scores, table_files
 from longmark.contrib.papers.recipe.schema import Recipe, SourceOf, Vocabulary
 from longmark.contrib.papers.recipe.source import RecipeSource
+from longmark.contrib.papers.score import sources as score
 from longmark.errors import UserError
 from longmark.records.read import Reading
 
@@ -80,6 +81,7 @@ PAPERS = (
     PaperReaders(calf.VOCABULARY, _calf_sources),
     PaperReaders(climaqa.VOCABULARY, climaqa.read_sources),
     PaperReaders(comprehensiveness.VOCABULARY, comprehensiveness.read_sources),
+    PaperReaders(score.VOCABULARY, score.read_sources),
 )
 READERS: Mapping[str, Vocabulary] = {
     "scores": scores.VOCABULARY,

@@ -15,8 +15,8 @@ from pathlib import Path
 from shutil import copyfile
 from typing import Any, NamedTuple
 
-from longmark.analysis.grid import Grid
-from longmark.contrib.papers.score import people, tables, utilization
+from longmark.contrib.papers.recipe.page import pages_of
+from longmark.contrib.papers.score import people
 from longmark.contrib.papers.score.labels import DimensionLabels
 from longmark.contrib.papers.score.plan import (
     EVALUATOR,
@@ -26,16 +26,13 @@ from longmark.contrib.papers.score.plan import (
     ScorePlan,
     answers_page,
 )
-from longmark.contrib.papers.score.results import SPECIFICITY, ScoreResults
-from longmark.contrib.papers.study import PageSection, notices, sections
+from longmark.contrib.papers.score.results import ScoreResults
+from longmark.contrib.papers.score.sources import VOCABULARY, sources
 from longmark.records import Row
 from longmark.records.write import write_object, write_rows
-from longmark.report.charts import scatter
 from longmark.report.document import Document
-from longmark.report.figures import Figure
-from longmark.report.format import BY, counted, listed
+from longmark.report.format import BY, counted
 from longmark.report.html import write_report
-from longmark.report.tables import Column
 from longmark.scores.files import rows_of
 from longmark.scores.manifest import read_manifest
 from longmark.writing import check_within
@@ -56,13 +53,14 @@ def document(
         f"computed from the bounds; kappa: BCa bootstrap ({results.intervals.resamples:,} resamples, seed "
         f"{results.intervals.seed})"
     )
+    page = pages_of("score", VOCABULARY, sources(results, questions))
+    recipe = page.recipe.parts
     return Document(
         kind="score study",
-        title="SCORE study",
-        lede=f"{counted(questions, 'question')}. Generators: {listed(results.generators)}. "
-        f"Evaluators: {listed(results.evaluators)}.",
-        sections=sections(PARTS, results, stages),
-        notices=(*_warnings(results, questions), *notices(PARTS, results, stages)),
+        title=recipe.title,
+        lede=page.text(recipe.text, recipe.made_text),
+        sections=page.sections(stages),
+        notices=(*_warnings(results, questions), *page.notices(stages)),
         settings={**settings, "intervals": intervals},
     )
 
@@ -81,167 +79,6 @@ def _warnings(results: ScoreResults, questions: int) -> Iterator[str]:
             yield f"Labels of dimensions that are not in the study were ignored: {counts}."
     if not results.judged:
         yield "Table 1 has no specificity and answer relevance: no answer has been judged yet."
-
-
-def _no_proxy(results: ScoreResults) -> str:
-    if not results.proxies:
-        return "Tables 3, 4 and 8 are omitted: they need a proxy model (--lm MODEL)."
-    return (
-        ""
-        if results.proxied
-        else "Tables 3, 4 and 8 are omitted: no proxy has scored the answers yet."
-    )
-
-
-def _answers(results: ScoreResults) -> list[tuple[str, str]]:
-    scored = {
-        *results.once,
-        *results.points,
-        *(generator for generator, _ in (*results.judged, *results.proxied)),
-    }
-    return [
-        (answers_page(generator), f"Answers of {generator}")
-        for generator in results.generators
-        if generator in scored
-    ]
-
-
-def _specificity(results: ScoreResults) -> list[Figure]:
-    grid = Grid(
-        "",
-        "",
-        ("generator", "evaluator"),
-        list(results.judged),
-        [Column("mean")],
-        lambda key, _column: results.mean(SPECIFICITY, results.judged[key].get(SPECIFICITY, [])),
-        joint=" by ",
-    )
-    return [grid.forest("Mean specificity by generator and evaluator")] if grid.rows else []
-
-
-def _consistency(results: ScoreResults) -> Iterator[Grid[Any]]:
-    title = "Confidence given facts and given passages (SCORE's table 3)"
-    yield utilization.consistency_grid("table3", title, results, [utilization.GEOMETRIC])
-    if any(measure == utilization.ENTROPY for *_, measure in utilization.consistency(results)):
-        title = "Both measures of confidence (SCORE's table 8)"
-        yield utilization.consistency_grid(
-            "table8", title, results, [utilization.GEOMETRIC, utilization.ENTROPY]
-        )
-
-
-def _scatters(results: ScoreResults) -> Sequence[Figure]:
-    figures = []
-    for (proxy, generator, measure), (r, pairs) in utilization.consistency(results).items():
-        if pairs and measure == utilization.GEOMETRIC:
-            n = len(pairs)
-            says = (
-                f"Correlation {r.value:.3f}, n = {n}."
-                if r.value is not None
-                else f"No correlation, n = {n}."
-            )
-            label = f"{proxy} on answers of {generator}"
-            axes = ("given the facts", "given the passages")
-            figures.append(scatter(pairs, label, *axes, line=(1, 0), says=says))
-    return figures
-
-
-PARTS: tuple[PageSection[ScoreResults], ...] = (
-    PageSection(
-        "Table 1: generators and evaluators",
-        "Mean and standard deviation (sd) of each metric over the answers that have a score. Robustness "
-        "depends on the evaluator only if each writes its own paraphrases (--paraphraser evaluators).",
-        tables.table_1,
-        figures=_specificity,
-        note="Robustness is the cosine of the answer to the original question and the answer to a paraphrase (should "
-        "be high) or to a perturbed question (should be low).",
-    ),
-    PageSection(
-        "Specificity by dimension",
-        "Of the claims that state a detail on a dimension, the share that the passages support: mean over answers. "
-        "Then the majority verdicts on all claims.",
-        lambda results: [*tables.dimensions(results), tables.jury(results)],
-        note="A missing verdict counts as n/a in the majority verdict. The agreement excludes it and compares claims "
-        "with two verdicts or more.",
-    ),
-    PageSection(
-        "Answers",
-        "A page for each generator with every answer, its passages, and the evidence of each evaluator and proxy: "
-        "claims and verdicts, points, facts.",
-        links=_answers,
-    ),
-    PageSection(
-        "Robustness by kind of variant",
-        "The cosine of the answer to a variant and the answer to the original question.",
-        lambda results: [tables.variants(results)],
-    ),
-    PageSection(
-        "Table 2: reranking",
-        "The reranker's raw score of question and answer, and the number of answers whose points change their order "
-        "when sorted by delta.",
-        lambda results: [tables.table_2(results)],
-        note="A point's delta is the score of the answer minus the score without the point. Raw scores of different "
-        "rerankers are not comparable. An answer with one point has no order.",
-        absent=lambda r: (
-            "" if r.points else "Table 2 is omitted: it needs a reranker (--reranker MODEL)."
-        ),
-    ),
-    PageSection(
-        "Table 4: context utilization",
-        "How much a proxy's confidence in an answer falls when a fact of the passages is removed: mean over the facts, "
-        "absolute and relative to the confidence with all facts.",
-        utilization.table_4,
-        note="CU: context utilization, absolute. CU relative: in percent of the confidence with all facts. Min and max "
-        "are over answers. The second table is over single facts; a fact is distracting if the confidence is higher "
-        "without it.",
-        absent=_no_proxy,
-    ),
-    PageSection(
-        "Tables 3 and 8: consistency of the proxies",
-        "Correlation over answers of a proxy's confidence given the facts and its confidence given the complete "
-        "passages.",
-        _consistency,
-        figures=_scatters,
-        note="Table 8 adds the entropy, which only transformers models (--lm hf:NAME) give.",
-    ),
-    PageSection(
-        "Table 9: agreement of the proxies",
-        "Agreement of two proxies on the same answers.",
-        utilization.agreement_grids,
-        absent=lambda r: (
-            ""
-            if len(r.proxies) > 1
-            else "Table 9 is omitted: it compares two proxies (--lm MODEL twice)."
-        ),
-    ),
-    PageSection(
-        "Table 10: readability",
-        "Flesch reading ease (higher is easier) and Flesch-Kincaid grade level (US school years).",
-        tables.table_10,
-    ),
-    PageSection(
-        "Tables 5, 11 and 12: raters and evaluators",
-        "Agreement of raters with each other and with each evaluator. An evaluator's label of an answer is the "
-        "majority of its votes on claims, without n/a.",
-        people.tables,
-        absent=lambda r: (
-            ""
-            if r.labels
-            else "Tables 5, 11 and 12 are omitted: they need human labels (--labels FILE)."
-        ),
-    ),
-    PageSection(
-        "Mismatches",
-        "Labels of raters that differ from the evaluator's label: the share on items where raters disagree. Compare it "
-        "with the share of all labels on such items.",
-        lambda r: [people.mismatch_table(people.by_label(r.labels, r))] if r.labels else [],
-    ),
-    PageSection(
-        "Scales",
-        "Spearman's correlation of raters with each other, with masked answer relevance, and with context utilization.",
-        lambda r: [people.scale_grid(r.labels, r)] if r.labels else [],
-        note="Two raters of an answer have no order, so each pair is counted in both orders.",
-    ),
-)
 
 
 # Answers -------------------------------------------------------------------------------------------------------------
