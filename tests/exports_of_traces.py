@@ -34,6 +34,23 @@ LANGSMITH_IDS = (
     "01a22455-1033-7d1f-8eed-56aa220530b2",
     "01a22455-1033-7356-9f16-60ae35609c19",
 )
+TRULENS = "trulens-core 2.16.0"
+TRULENS_IDS = (
+    "3d466703-4874-4eaa-bb16-e8cf5613af76",
+    "db64be8a-2f50-4f63-96fc-a591de498d42",
+    "d6ac9390-785c-48e1-a529-cebd135be4be",
+    "a81d8ee2-4c16-4849-ba52-ea8206efbf6d",
+)
+
+
+def trulens_answers(empty: str | None) -> tuple[tuple[object, ...], ...]:
+    """The answers of two versions of an app; empty: how the file has an empty one, and that of a call that failed."""
+    return (
+        (TRULENS_IDS[0], "cities v1", CAPITAL, "Rome", 0, ()),
+        (TRULENS_IDS[1], "cities v1", RIVER, empty, 0, ()),
+        (TRULENS_IDS[2], "cities v2", CAPITAL, "Rome", 0, ()),
+        (TRULENS_IDS[3], "cities v2", RIVER, empty, 0, ()),
+    )
 
 
 def client_answers(capital: str, river: str) -> tuple[tuple[object, ...], ...]:
@@ -110,5 +127,19 @@ EXPORTS = (
             (LANGSMITH_IDS[2], None, SEA, None, 0, (RIGHT_SEA,)),
         ),
         "3 scores of LangSmith's evaluators",
+    ),
+    Export(
+        TRULENS,
+        "trulens/records.jsonl",
+        "two versions of an app, an empty answer, a call that failed, which TruLens writes as an empty answer",
+        trulens_answers(""),
+        "nothing",
+    ),
+    Export(
+        TRULENS,
+        "trulens/records.csv",
+        "the same as CSV, in which an empty answer is an empty cell",
+        trulens_answers(None),
+        "nothing",
     ),
 )

@@ -281,6 +281,36 @@ def test_a_winner_by_the_name_of_its_system_is_a_choice() -> None:
     assert [pair.label for pair in pairs] == ["a", "b", "tie"]
 
 
+def test_a_judgment_of_mt_bench_is_read_up_to_its_turn() -> None:
+    """Its layout: both conversations are whole in a judgment of the first turn, too."""
+    said = {"a": ("In France.", "In Italy."), "b": ("In Italy.", "In the north.")}
+    conversations = {
+        f"conversation_{side}": [
+            {"role": "user", "content": "Where is Rome?"},
+            {"role": "assistant", "content": first},
+            {"role": "user", "content": "And Milan?"},
+            {"role": "assistant", "content": second},
+        ]
+        for side, (first, second) in said.items()
+    }
+    models = {"model_a": "alpha", "model_b": "beta", "question_id": 81}
+    judgments = [
+        {**conversations, **models, "turn": 1, "winner": "model_b", "judge": "expert_1"},
+        {**conversations, **models, "turn": 2, "winner": "tie (inconsistent)", "judge": "gpt-4"},
+    ]
+    mapping = {
+        "question": "question(turn == `1` && conversation_a[:2] || conversation_a)",
+        "a": "answer(turn == `1` && conversation_a[:2] || conversation_a)",
+        "b": "answer(turn == `1` && conversation_b[:2] || conversation_b)",
+        "question_id": "question_id,turn",
+    }
+    pairs = _read(*judgments, mapping=mapping)
+    assert [(pair.question, pair.a, pair.b, pair.label, pair.question_id) for pair in pairs] == [
+        ("Where is Rome?", "In France.", "In Italy.", "b", "81/1"),
+        ("And Milan?", "In Italy.", "In the north.", "tie", "81/2"),
+    ]
+
+
 def test_a_winner_whose_name_both_systems_have_is_refused() -> None:
     record = {"question": "q", "response_a": "x", "response_b": "y", "model_a": "m", "model_b": "m"}
     with pytest.raises(BadInput, match="expected a, b or tie"):

@@ -79,6 +79,25 @@ READ: dict[str, tuple[str, tuple[Any, ...], int, str | None, dict[str, int]]] = 
         *("LangSmith results", NILE, 1, None),
         {"scores of LangSmith's evaluators": 1},
     ),
+    "trulens.jsonl": (
+        *("TruLens records", (*NILE[:2], (), ()), 2, "app v1"),
+        {"scores of TruLens": 2},
+    ),
+    "faithbench.json": (
+        "FaithBench",
+        (None, " Rome is the old capital of Italy.", ("Rome is the capital of Italy .",), ()),
+        *(2, "mistral", {"annotations": 2}),
+    ),
+    "hagrid.jsonl": (
+        "HAGRID",
+        (
+            "Where is Rome?",
+            "Rome is in Italy [1]. So is Milan [2].",
+            ("Rome is in Italy.", "Milan is in Italy."),
+            (),
+        ),
+        *(2, None, {"ratings": 3}),
+    ),
     "trec-rag.jsonl": (
         *("answers in cited parts", ("Where is the Nile?", CITED, (), ()), 3, "demo-run"),
         {},
@@ -123,6 +142,15 @@ def test_a_file_of_a_tool_is_read_by_its_shape(name: str) -> None:
 def test_every_shape_has_a_fixture_and_every_fixture_is_read() -> None:
     assert {shape.name for shape in SHAPES} == {name for name, *_ in READ.values()}
     assert {path.name for path in TOOLS.iterdir()} == set(READ)
+
+
+def test_each_answer_of_a_record_has_an_id_of_its_own_and_the_question_of_its_record() -> None:
+    """HAGRID has several answers to a question in one record."""
+    examples = list(Reading(TOOLS / "hagrid.jsonl").singles())
+    assert [(example.id, example.question_id) for example in examples] == [
+        ("7-1", "7"),
+        ("7-2", "7"),
+    ]
 
 
 def test_a_shape_is_known_in_records_of_python_too() -> None:

@@ -87,6 +87,23 @@ EXPECTED: dict[str, tuple[str, list[tuple[Any, ...]], str]] = {
         ],
         "1 labels of parts of a text",
     ),
+    "faithbench.json": (
+        "FaithBench",
+        [
+            ("0", "mistral", "people", "rating", "Unwanted"),  # its worst span
+            ("1", "phi", "people", "rating", "Consistent"),  # without spans
+        ],
+        "nothing",
+    ),
+    "hagrid.jsonl": (
+        "HAGRID",
+        [
+            ("7-1", "", "people", "informative", 1.0),
+            ("7-1", "", "people", "attributable", 1.0),
+            ("7-2", "", "people", "informative", 0.0),  # not rated for the other one
+        ],
+        "nothing",
+    ),
     "prodigy_choice.jsonl": (
         "Prodigy, choices",
         [

@@ -120,6 +120,36 @@ def _is_chosen(name: str, value: Any) -> bool:
     return value is True or str(value) == name or str(value).casefold() in _TRUE
 
 
+_WORST_FIRST = ("Unwanted", "Questionable", "Benign")
+"""FaithBench's classes of spans; `Unwanted.Intrinsic` is an Unwanted one."""
+
+
+def worst_label(annotations: Any) -> Any:
+    """FaithBench's class of a summary: that of its worst span, Consistent where nobody marked one."""
+    if not isinstance(annotations, list):
+        return None
+    classes = {
+        str(label).partition(".")[0]
+        for annotation in annotations
+        if isinstance(annotation, Mapping) and isinstance(annotation.get("label"), list)
+        for label in annotation["label"]
+    }
+    return next((label for label in _WORST_FIRST if label in classes), "Consistent")
+
+
+def hagrid_answers(record: Any) -> list[dict[str, Any]]:
+    """The two ratings of each answer of a HAGRID record; an answer that was not rated has none."""
+    if not isinstance(record, Mapping) or not isinstance(record.get("answers"), list):
+        return []
+    return [
+        {"item": f"{record.get('query_id')}-{number}", "name": name, "value": answer[name]}
+        for number, answer in enumerate(record["answers"], 1)
+        if isinstance(answer, Mapping)
+        for name in ("informative", "attributable")
+        if answer.get(name) is not None
+    ]
+
+
 def cas_answers(document: Any) -> list[dict[str, Any]]:
     """The features of a document's own labels in a CAS of UIMA; spans are counted by `cas_spans`."""
     structures = _structures(document)

@@ -38,9 +38,8 @@ def listed(value: Any) -> Any:
 
 
 def dotted(record: Any) -> Any:
-    """The columns of a table by the parts of their names: `inputs.question` is `question` of `inputs`. A list as Python
-    prints it is read. LangSmith's `outputs.output` is what a function returned that is no object: beside the columns of
-    an object it is left out where it is empty, as it is there for calls that failed."""
+    """The columns of a table by the parts of their names: `inputs.question` is `question` of `inputs`. Empty cells are
+    left out, and a list as Python prints it is read."""
     if not isinstance(record, dict):
         return record
     groups: dict[str, dict[str, Any]] = {}
@@ -48,9 +47,6 @@ def dotted(record: Any) -> Any:
         group, dot, name = str(column).partition(".")
         if dot and cell is not None:
             groups.setdefault(group, {})[name] = listed(cell)
-    for parts in groups.values():
-        if len(parts) > 1 and parts.get("output") == "":
-            del parts["output"]
     return groups
 
 

@@ -44,7 +44,17 @@ FIELDS = ("a", "b", *_OTHERS)  # the fields of a pair that an example does not h
 _FIELD_OF = {column: field for field, aliases in _OTHERS.items() for column in (field, *aliases)}
 _RATER = "labels."  # such a column holds the choices of the rater whose name follows
 _TIES = frozenset(
-    ("tie", "same", "equal", "both", "draw", "neither", "tie (bothbad)", "tie (both bad)")
+    (
+        "tie",
+        "same",
+        "equal",
+        "both",
+        "draw",
+        "neither",
+        "tie (bothbad)",
+        "tie (both bad)",
+        "tie (inconsistent)",  # MT-Bench: the judge chose another answer in the other order
+    )
 )
 _SIDES = {
     "a": "a",

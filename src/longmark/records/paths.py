@@ -162,6 +162,8 @@ def _options() -> Any:
         label_answers.side,
         label_answers.argilla_answers,
         label_answers.potato_answers,
+        label_answers.worst_label,
+        label_answers.hagrid_answers,
         label_answers.cas_answers,
         label_answers.cas_spans,
     )

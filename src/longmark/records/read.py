@@ -179,12 +179,16 @@ class Reading:
             yield line, _Bad(str(problem), {"id": example.id, "system": example.system})
 
     def _shaped(self, raw: Iterator[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
-        """The records, after the first one showed their shape; spans of a trace together."""
+        """The records, after the first one showed their shape; spans of a trace together, answers of a record apart."""
         if self.part or (first := next(raw, None)) is None:
             return raw
         self.shape = containers.shape_of(first[1])
         raw = chain([first], raw)
-        return assembled(raw, self.shape, self.ignored) if self.shape and self.shape.spans else raw
+        if self.shape is None:
+            return raw
+        if self.shape.spans:
+            return assembled(raw, self.shape, self.ignored)
+        return _each(raw, self.shape)
 
     @property
     def notice(self) -> str:
@@ -409,6 +413,12 @@ class _Bad(str):
         problem = super().__new__(cls, message)
         problem.fields = fields
         return problem
+
+
+def _each(raw: Iterator[tuple[int, Any]], shape: Shape) -> Iterator[tuple[int, Any]]:
+    for place, record in raw:
+        for opened in shape.opened(record):
+            yield place, opened
 
 
 def _are_columns(table: Mapping[str, Any]) -> bool:

@@ -60,6 +60,8 @@ class Shape:
     beside        a path to an object whose short values are kept beside the fields, too
     once          a path: of records with the same value there, the first is read
     repeats       what the other ones are
+    each          a path to the answers of a record, of which each is read as a record: `answer` is the one, `number` its
+                  place from 1
     spans         the records are spans, or have them: `records.spans` makes a record of each trace
     """
 
@@ -75,6 +77,7 @@ class Shape:
     beside: str = ""
     once: str = ""
     repeats: str = "repeats of an answer"
+    each: str = ""
     spans: SpanShape | None = None
 
     def fits(self, record: Mapping[str, Any]) -> bool:
@@ -82,6 +85,18 @@ class Shape:
         return all(key in record for key in self.keys) and (
             not self.when or bool(paths.reader(record)(self.when))
         )
+
+    def opened(self, record: Any) -> list[Any]:
+        """A record for each answer of a record; of any other shape the record itself."""
+        answers = (
+            paths.reader(record)(self.each) if self.each and isinstance(record, dict) else None
+        )
+        if not isinstance(answers, list) or not answers:
+            return [record]
+        return [
+            {**record, "answer": answer, "number": number}
+            for number, answer in enumerate(answers, 1)
+        ]
 
     def read(
         self, record: Mapping[str, Any], ignored: Counter[str], seen: set[str]

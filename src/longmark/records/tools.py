@@ -224,6 +224,48 @@ LANGSMITH = Shape(
     ignored={"scores of LangSmith's evaluators": "dotted(@).feedback"},
 )
 
+TRULENS = Shape(
+    "TruLens records",
+    "trulens-core 2.16.0 (the table of get_records_and_feedback that it wrote: examples/exports/trulens)",
+    keys=("record_id", "app_name", "app_version", "input", "output"),
+    fields={
+        "id": "record_id",
+        "question": "question(input)",
+        "answer": "answer(output)",  # of a call that failed "", as of one that answered nothing
+        "system": "join(' ', [app_name, app_version])",  # two versions are two systems
+    },
+    ignored={"scores of TruLens": "keys(@)[?ends_with(@, '_calls')]"},
+)
+
+FAITHBENCH = Shape(
+    "FaithBench",
+    "vectara/FaithBench at abb6503 (data_for_release/batch_1.json)",
+    keys=("sample_id", "source", "summary", "annotations"),
+    fields={
+        "id": "sample_id",
+        "answer": "summary",
+        "contexts": "source",
+        "system": "metadata.summarizer",
+    },
+    beside="metadata",
+    ignored={"annotations": "annotations"},
+)
+
+HAGRID = Shape(
+    "HAGRID",
+    "miracl/hagrid (project-miracl/hagrid at 1a6f4d9, README.md; its JSON Lines)",
+    keys=("query", "query_id", "quotes", "answers"),
+    fields={
+        "id": "join('-', [to_string(query_id), to_string(number)])",
+        "question_id": "query_id",
+        "question": "query",
+        "answer": "answer.answer",
+        "contexts": "quotes",
+    },
+    each="answers",
+    ignored={"ratings": "[answer.informative, answer.attributable][?@ != `null`]"},
+)
+
 CITED_PARTS = Shape(
     "answers in cited parts",
     "TREC RAG 2024 and 2025 (trec-rag.github.io, output format), ragnarok, TREC RAGTIME",
@@ -289,6 +331,9 @@ SHAPES = (
     PYDANTIC_EVALS,
     BRAINTRUST,
     LANGSMITH,
+    TRULENS,
+    FAITHBENCH,
+    HAGRID,
 )
 
 CONTAINERS = (
@@ -302,6 +347,7 @@ CONTAINERS = (
     # One document of labels, which `scores.label_tools` reads as a whole (UIMA, Potato)
     Container(("%FEATURE_STRUCTURES",), "[@]"),
     Container(("instance_id_to_label_to_value",), "[@]"),
+    Container(("samples",), "samples"),  # FaithBench
     Container(("data",), "data"),  # a page of an API (Langfuse, Phoenix)
 )
 """Documents of tools that hold their records deeper than under `results`."""

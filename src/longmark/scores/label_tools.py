@@ -229,6 +229,27 @@ PRODIGY = LabelTool(
     },
 )
 
+FAITHBENCH = LabelTool(
+    "FaithBench",
+    "vectara/FaithBench at abb6503 (data_for_release/batch_1.json; scripts/binarize.py: the worst class of a summary)",
+    keys=("sample_id", "source", "summary", "annotations"),
+    columns={
+        "example_id": "sample_id",
+        "system": "metadata.summarizer",
+        "value": "worst_label(annotations)",
+    },
+)
+HAGRID = LabelTool(
+    "HAGRID",
+    "miracl/hagrid (project-miracl/hagrid at 1a6f4d9, README.md; its JSON Lines)",
+    keys=("query", "query_id", "quotes", "answers"),
+    columns={
+        "example_id": "hagrid_answers(@)[].item",
+        "label": "hagrid_answers(@)[].name",
+        "value": "hagrid_answers(@)[].value",
+    },
+)
+
 TOOLS = (
     LABEL_STUDIO_PAIRS,
     LABEL_STUDIO,
@@ -241,6 +262,8 @@ TOOLS = (
     CAS,
     PRODIGY_CHOICE,
     PRODIGY,
+    FAITHBENCH,
+    HAGRID,
 )
 """The first one that fits is read."""
 
