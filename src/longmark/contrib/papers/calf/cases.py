@@ -71,7 +71,11 @@ def links(results: CalfResults) -> dict[str, str]:
     return paths
 
 
-def write_pages(results: CalfResults, pairs: Iterable[Answered], out: Path) -> list[Path]:
+def write_pages(
+    results: CalfResults,
+    pairs: Iterable[Answered],
+    out: Path,
+) -> list[Path]:
     """Writes a page for each metric that is wrong somewhere, with the rows of all metrics on its pairs; returns their
     folder. pairs: those of the file, where they may be in no run."""
     pages = links(results)

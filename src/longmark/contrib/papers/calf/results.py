@@ -67,7 +67,11 @@ class CalfOptions:
 class CalfResults:
     """The results of the pairs and choices that were read."""
 
-    def __init__(self, estimates: CalfRows, options: CalfOptions) -> None:
+    def __init__(
+        self,
+        estimates: CalfRows,
+        options: CalfOptions,
+    ) -> None:
         self.read = estimates
         self.options = options
         self.pairs = estimates.pairs
@@ -139,7 +143,12 @@ class CalfResults:
             return "no significant difference"
         return "above" if pair.first == name else "below"
 
-    def best(self, names: Iterable[str], parts: Sequence[Rows], ties: bool = True) -> str | None:
+    def best(
+        self,
+        names: Iterable[str],
+        parts: Sequence[Rows],
+        ties: bool = True,
+    ) -> str | None:
         """The most accurate on the pairs that all choose on, which is so with a missing choice counted as wrong, too;
         None: undecided. parts: pairs, whose accuracies are averaged; ties False: without those on which raters tied. A
         baseline counts where it chooses on every pair (what it does not apply to is no silence), a judge where it chose
@@ -180,7 +189,10 @@ class CalfResults:
     def categories(self) -> dict[str, Rows]:
         return self._groups(lambda pair: pair.category)
 
-    def _groups(self, value_of: Callable[[PairFacts], str]) -> dict[str, Rows]:
+    def _groups(
+        self,
+        value_of: Callable[[PairFacts], str],
+    ) -> dict[str, Rows]:
         """The pairs of each value, in the order of the values; those without one are in no group."""
         names = sorted({value_of(pair) for pair in self.pairs} - {""})
         if len(names) > MOST_GROUPS:
@@ -200,7 +212,12 @@ class CalfResults:
         places = range(len(self.pairs)) if among is None else among
         return [place for place in places if test(self.pairs[place])]
 
-    def accuracy(self, name: str, rows: Rows, ties: bool = True) -> Estimate:
+    def accuracy(
+        self,
+        name: str,
+        rows: Rows,
+        ties: bool = True,
+    ) -> Estimate:
         """On these pairs; ties False: without those on which raters tied (table 15)."""
         subset = self.sample.of(rows)
         right = [self.right[name][row] for row in rows]
@@ -210,7 +227,12 @@ class CalfResults:
         )
         return replace(estimates, missing=sum(counted) - estimates.n)
 
-    def same(self, entry: str, second: str, rows: Rows) -> Estimate:
+    def same(
+        self,
+        entry: str,
+        second: str,
+        rows: Rows,
+    ) -> Estimate:
         """How often two judges make the same choice (figures 3 and 9 to 11)."""
         a, b = ([self.chosen[name][row] for row in rows] for name in (entry, second))
         return self.sample.of(rows).same(a, b)
@@ -244,7 +266,11 @@ class CalfResults:
             zip(ORDERS, (same, first, *map(sample.rate, (twice, by["a"], by["b"]))), strict=True)
         )
 
-    def _of_votes(self, name: str, rows: tuple[int, ...]) -> dict[str, Estimate]:
+    def _of_votes(
+        self,
+        name: str,
+        rows: tuple[int, ...],
+    ) -> dict[str, Estimate]:
         """Of a judge with several votes on each pair (figure 2): the human choice is among them; it is that of most;
         all are the same. rows: places of pairs."""
         subset = self.sample.of(rows)

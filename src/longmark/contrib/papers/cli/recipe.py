@@ -152,7 +152,11 @@ class RecipePlan:
             options_found[name] = checked | _given(step.verb, place, values_given, self.recipe)
         return options_found
 
-    def study(self, options: Mapping[str, Mapping[str, Any]], session: StudySession) -> PaperStudy:
+    def study(
+        self,
+        options: Mapping[str, Mapping[str, Any]],
+        session: StudySession,
+    ) -> PaperStudy:
         """The study: a stage for each step, and the page."""
         from longmark.contrib.papers.study import PaperStudy
 
@@ -169,7 +173,10 @@ class RecipePlan:
             check=partial(self.check, options),
         )
 
-    def check(self, options: Mapping[str, Mapping[str, Any]]) -> None:
+    def check(
+        self,
+        options: Mapping[str, Mapping[str, Any]],
+    ) -> None:
         """What can be checked before a step runs: that what is read is there, and that examples which are to be scored
         have the fields that tables name. UserError, or BadInput with the lines of the recipe."""
         from longmark.contrib.papers.recipe.checks import misplaced_total, unknown, unknown_fields
@@ -212,7 +219,10 @@ class RecipePlan:
         pages.check()
         return pages
 
-    def document(self, stages: Mapping[str, Any]) -> Document | None:
+    def document(
+        self,
+        stages: Mapping[str, Any],
+    ) -> Document | None:
         from longmark.report.document import Document
 
         if not all(stages.get(name, {}).get("finished") for name in self._made()):
@@ -235,7 +245,12 @@ class RecipePlan:
         paths = self.paths()
         return [name for name in self.steps if paths[name]]
 
-    def _stage(self, name: str, options: Mapping[str, Any], session: StudySession) -> Stage:
+    def _stage(
+        self,
+        name: str,
+        options: Mapping[str, Any],
+        session: StudySession,
+    ) -> Stage:
         step = self.steps[name]
         paths = self.paths()
         (folder,) = paths[name]
@@ -284,7 +299,9 @@ def _reading(run_options_given: RunOptions) -> dict[str, Any]:
     return {name: value for name in names if (value := getattr(run_options_given, name))}
 
 
-def _fields(files: Sequence[tuple[Path, Mapping[str, Any]]]) -> list[str]:
+def _fields(
+    files: Sequence[tuple[Path, Mapping[str, Any]]],
+) -> list[str]:
     """The fields of a source of scores that are to be made of these files. files: each with the options of its run."""
     from longmark.cli.project import arguments_of
     from longmark.cli.run import run_options
@@ -300,7 +317,11 @@ def _fields(files: Sequence[tuple[Path, Mapping[str, Any]]]) -> list[str]:
     return [*HEADS, *sorted(names - {*HEADS})]
 
 
-def _require(trust: Trust, path: Path, reach: Reach) -> None:
+def _require(
+    trust: Trust,
+    path: Path,
+    reach: Reach,
+) -> None:
     """Untrusted where a recipe reaches out to something, and the user does not trust it for that."""
     from longmark.errors import Untrusted
 

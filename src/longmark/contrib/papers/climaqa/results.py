@@ -90,7 +90,11 @@ class Advantage:
 class ClimaqaResults:
     """The results of the scores that were read."""
 
-    def __init__(self, study_input: ClimaqaRows, options: ClimaqaOptions) -> None:
+    def __init__(
+        self,
+        study_input: ClimaqaRows,
+        options: ClimaqaOptions,
+    ) -> None:
         self.read = study_input
         self.options = options
         self.items = study_input.items
@@ -109,7 +113,11 @@ class ClimaqaResults:
             )
         )
 
-    def systems(self, outcomes: Iterable[TableScore], items: Sequence[Item]) -> list[ModelSetting]:
+    def systems(
+        self,
+        outcomes: Iterable[TableScore],
+        items: Sequence[Item],
+    ) -> list[ModelSetting]:
         """Those with a row of one of the outcomes for one of the items."""
         names = {item.id for item in items}
         keys = [outcome.key for outcome in outcomes]
@@ -153,7 +161,12 @@ class ClimaqaResults:
         }
         return best(readings([parts], outcome.bounds[0])) if item_ids and len(parts) > 1 else None
 
-    def _mean(self, outcome: TableScore, system: ModelSetting, items: Sequence[Item]) -> Estimate:
+    def _mean(
+        self,
+        outcome: TableScore,
+        system: ModelSetting,
+        items: Sequence[Item],
+    ) -> Estimate:
         values = [system.scores[outcome.key][item.id] for item in items]
         clusters = self._families(items)
         if outcome is BLEU:
@@ -170,7 +183,12 @@ class ClimaqaResults:
     ) -> Estimate:
         return mean_estimate(values, clusters, bounds, self.level)
 
-    def resampled(self, sums: Floats, formula: Formula, clusters: Sequence[str]) -> Estimate:
+    def resampled(
+        self,
+        sums: Floats,
+        formula: Formula,
+        clusters: Sequence[str],
+    ) -> Estimate:
         """A formula of sums over items, with its BCa interval."""
         empty = Estimate(
             None, None, None, len(sums), self.level, BCA, resamples=self.options.resamples
@@ -203,7 +221,11 @@ class ClimaqaResults:
             "models": list(self._tests("setting", "label")),
         }
 
-    def _tests(self, within: str, name: str) -> Iterator[Compared]:
+    def _tests(
+        self,
+        within: str,
+        name: str,
+    ) -> Iterator[Compared]:
         """Of all pairs of systems with the same attribute `within`; Holm over those of an outcome."""
         for outcome in OUTCOMES:
             groups: dict[str, dict[str, ModelSetting]] = {}
@@ -330,18 +352,30 @@ class ClimaqaResults:
                 else None,
             )
 
-    def _wrote(self, system: ModelSetting, item: Item) -> bool:
+    def _wrote(
+        self,
+        system: ModelSetting,
+        item: Item,
+    ) -> bool:
         if self.options.author:
             return system.label == self.options.author
         return bool(item.generator) and item.generator in (system.model, system.label)
 
 
-def _of(outcome: TableScore, items: Iterable[Item], level: str) -> list[Item]:
+def _of(
+    outcome: TableScore,
+    items: Iterable[Item],
+    level: str,
+) -> list[Item]:
     """The items that have such a score."""
     return [item for item in items if item.form == outcome.form and level in (OVERALL, item.level)]
 
 
-def unscored(outcome: TableScore, system: ModelSetting, items: Iterable[Item]) -> str:
+def unscored(
+    outcome: TableScore,
+    system: ModelSetting,
+    items: Iterable[Item],
+) -> str:
     """How many of the items have no score, by status: `1 model_error, 1 no row`."""
     scores = system.scores[outcome.key]
     why = system.why[outcome.key]

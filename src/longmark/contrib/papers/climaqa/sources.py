@@ -201,7 +201,11 @@ def _systems(results: ClimaqaResults) -> RecipeSource:
     order = {name: number for number, name in enumerate(results.read.systems)}
     in_order = sorted(source.members, key=lambda member: order[place_of[member].system])
 
-    def best(measure: str, members: Sequence[Member], parts: Sequence[Places]) -> Member | None:
+    def best(
+        measure: str,
+        members: Sequence[Member],
+        parts: Sequence[Places],
+    ) -> Member | None:
         at = {place_of[member]: member for member in members}
         if measure != "mean" or len({place._replace(system="") for place in at}) != 1:
             return None
@@ -255,7 +259,11 @@ def _levels(results: ClimaqaResults) -> list[Figure]:
 # Tests ----------------------------------------------------------------------------------------------------------------
 
 
-def _tests(results: ClimaqaResults, kind: Kind, within: str) -> RecipeSource:
+def _tests(
+    results: ClimaqaResults,
+    kind: Kind,
+    within: str,
+) -> RecipeSource:
     """Settings of a model, or models in a setting. within: which of these a comparison is within."""
     alpha = results.options.alpha
 

@@ -27,7 +27,10 @@ from longmark.records import yaml_file
 _VERBS_READ = {"scores": ("run",), "table": ("compare", "metaeval")}  # by readers of steps
 
 
-def load(path: Path, readers: Mapping[str, Vocabulary]) -> Recipe:
+def load(
+    path: Path,
+    readers: Mapping[str, Vocabulary],
+) -> Recipe:
     """A recipe. readers: name -> what its tables can name. UserError if the file cannot be read; BadInput, with a line
     `file:line: where: what` for each mistake."""
     file = yaml_file.load(path, "RECIPE")
@@ -37,12 +40,21 @@ def load(path: Path, readers: Mapping[str, Vocabulary]) -> Recipe:
     return recipe
 
 
-def unknown(kind: str, name: str, choices: Sequence[str], hint: str) -> str:
+def unknown(
+    kind: str,
+    name: str,
+    choices: Sequence[str],
+    hint: str,
+) -> str:
     """The message of a name that does not exist, with the nearest ones that do."""
     return str(UnknownName(kind, name, choices, hint))
 
 
-def misplaced_total(table: TableOf, place: Place, heads: Collection[str]) -> Iterator[Mistake]:
+def misplaced_total(
+    table: TableOf,
+    place: Place,
+    heads: Collection[str],
+) -> Iterator[Mistake]:
     """A `total` over what is compared, which has none. heads: the fields of what is compared, such as systems."""
     if table.total and table.rows and table.rows[-1] in heads:
         message = (
@@ -52,7 +64,11 @@ def misplaced_total(table: TableOf, place: Place, heads: Collection[str]) -> Ite
         yield (*place, "total"), message
 
 
-def unknown_fields(table: TableOf, place: Place, choices: Sequence[str]) -> Iterator[Mistake]:
+def unknown_fields(
+    table: TableOf,
+    place: Place,
+    choices: Sequence[str],
+) -> Iterator[Mistake]:
     """The fields of a table that its source does not have."""
     fields_named: list[tuple[Place, str]] = [((*place, "rows"), field) for field in table.rows]
     fields_named += [((*place, "where", field), field) for field in table.where]
@@ -67,7 +83,12 @@ def unknown_fields(table: TableOf, place: Place, choices: Sequence[str]) -> Iter
             yield position, _unknown("field", field, list(choices))
 
 
-def _unknown(kind: str, name: str, choices: Sequence[str], plural: str = "") -> str:
+def _unknown(
+    kind: str,
+    name: str,
+    choices: Sequence[str],
+    plural: str = "",
+) -> str:
     if not choices:
         return unknown(kind, name, choices, "There is none.")
     listed = ", ".join(choices)
@@ -149,7 +170,11 @@ class RecipeCheck:
             return "`metaeval` reads scores, and then the file of the labels: name both"
         return None
 
-    def _options(self, step: Step, place: Place) -> Iterator[Mistake]:
+    def _options(
+        self,
+        step: Step,
+        place: Place,
+    ) -> Iterator[Mistake]:
         inputs = list(self.recipe.inputs)
         for option, value in step.options.items():
             for reference_name in references(value):
@@ -170,7 +195,11 @@ class RecipeCheck:
                 message = "`table` names the table of a step, for the reader `table` and no other"
                 yield place, message
 
-    def _steps_read(self, source: SourceOf, place: Place) -> Iterator[Mistake]:
+    def _steps_read(
+        self,
+        source: SourceOf,
+        place: Place,
+    ) -> Iterator[Mistake]:
         """The steps whose results the reader of a source cannot read."""
         verbs = _VERBS_READ.get(source.reader)
         for position, reference_name in enumerate(source.of):
@@ -184,7 +213,11 @@ class RecipeCheck:
 
     # Sections ---------------------------------------------------------------------------------------------------------
 
-    def _section(self, section: SectionOf, place: Place) -> Iterator[Mistake]:
+    def _section(
+        self,
+        section: SectionOf,
+        place: Place,
+    ) -> Iterator[Mistake]:
         if section.made is not None:
             yield from self._made_alone(section, "section", section.made, place)
             return
@@ -204,7 +237,11 @@ class RecipeCheck:
         for position, figure in enumerate(section.figures):
             yield from self._figure(figure, (*place, "figures", position))
 
-    def _needs(self, section: SectionOf, place: Place) -> Iterator[Mistake]:
+    def _needs(
+        self,
+        section: SectionOf,
+        place: Place,
+    ) -> Iterator[Mistake]:
         for name, fields in section.needs.items():
             if name not in self.recipe.sources:
                 yield (*place, "needs"), _unknown("source", name, list(self.recipe.sources))
@@ -216,7 +253,11 @@ class RecipeCheck:
                 if field not in choices:
                     yield (*place, "needs", name), _unknown("field", field, choices)
 
-    def _figure(self, figure: FigureOf, place: Place) -> Iterator[Mistake]:
+    def _figure(
+        self,
+        figure: FigureOf,
+        place: Place,
+    ) -> Iterator[Mistake]:
         if (figure.made is None) == (figure.forest is None):
             yield place, "a figure has either `forest` or `made`"
         if figure.made:
@@ -230,7 +271,11 @@ class RecipeCheck:
             if isinstance(line, str):
                 yield from self._made("references", line, (*place, "reference"))
 
-    def _lane(self, figure: FigureOf, place: Place) -> Iterator[Mistake]:
+    def _lane(
+        self,
+        figure: FigureOf,
+        place: Place,
+    ) -> Iterator[Mistake]:
         """Fields that the lanes of a figure name, and its table does not have as rows."""
         tables = (table for section in self.recipe.sections for table in section.tables)
         rows = [field for table in tables if table.name == figure.forest for field in table.rows]
@@ -238,7 +283,11 @@ class RecipeCheck:
             if field not in rows:
                 yield (*place, "lane"), _unknown("field", field, rows)
 
-    def _table(self, table: TableOf, place: Place) -> Iterator[Mistake]:
+    def _table(
+        self,
+        table: TableOf,
+        place: Place,
+    ) -> Iterator[Mistake]:
         if table.made is not None:
             yield from self._made_alone(table, "table", table.made, place)
             return
@@ -269,7 +318,11 @@ class RecipeCheck:
         if vocabulary.fields is not None:
             yield from unknown_fields(table, place, vocabulary.fields)
 
-    def _headings(self, table: TableOf, place: Place) -> Iterator[Mistake]:
+    def _headings(
+        self,
+        table: TableOf,
+        place: Place,
+    ) -> Iterator[Mistake]:
         """Headings that two columns have, and fields that stand twice in `rows`."""
         headings = [table.headings.get(field, field) for field in table.rows]
         for number, column in enumerate(table.columns):
@@ -283,7 +336,12 @@ class RecipeCheck:
             if field in table.rows[:position]:
                 yield (*place, "rows"), f"{field} stands there twice"
 
-    def _column(self, column: ColumnOf, vocabulary: Vocabulary, place: Place) -> Iterator[Mistake]:
+    def _column(
+        self,
+        column: ColumnOf,
+        vocabulary: Vocabulary,
+        place: Place,
+    ) -> Iterator[Mistake]:
         if not column.name and not column.each:
             yield (*place, "name"), "is missing: name the column"
         measures = list(vocabulary.measures)
@@ -313,7 +371,12 @@ class RecipeCheck:
             yield place, f"a {kind} that its source makes has only `made`; remove {extra_keys}"
         yield from self._made(f"{kind}s", source_part, (*place, "made"))
 
-    def _made(self, kind: str, name: str, place: Place) -> Iterator[Mistake]:
+    def _made(
+        self,
+        kind: str,
+        name: str,
+        place: Place,
+    ) -> Iterator[Mistake]:
         """Whether a source makes what a recipe takes from it: SOURCE.NAME."""
         source, dot, part = name.partition(".")
         if not dot or source not in self.recipe.sources:

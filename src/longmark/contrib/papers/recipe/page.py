@@ -81,7 +81,10 @@ class Pages:
             self._part(section) for section in self.recipe.parts.sections if section.made is None
         )
 
-    def sections(self, stages: Mapping[str, Any]) -> list[Section]:
+    def sections(
+        self,
+        stages: Mapping[str, Any],
+    ) -> list[Section]:
         """The sections of the page; one that a source makes stands behind the one before it. stages: their states."""
         made_sections: dict[str, list[Section]] = {}
         title = ""
@@ -95,7 +98,10 @@ class Pages:
             page_sections += [page_section, *made_sections.get(page_section.title, [])]
         return page_sections
 
-    def notices(self, stages: Mapping[str, Any]) -> list[str]:
+    def notices(
+        self,
+        stages: Mapping[str, Any],
+    ) -> list[str]:
         """What the sources and the stages have to say, and why sections are left out."""
         of_sources = (notice for source in self.sources.values() for notice in source.notices)
         return [
@@ -131,7 +137,11 @@ class Pages:
             if table.name and table.source and table.source in self.sources
         }
 
-    def made(self, kind: str, name: str) -> Callable[[], Any] | None:
+    def made(
+        self,
+        kind: str,
+        name: str,
+    ) -> Callable[[], Any] | None:
         """What a source makes itself: SOURCE.NAME; None where the source was not given."""
         source, _, part = name.partition(".")
         if source not in self.sources:
@@ -139,7 +149,11 @@ class Pages:
         makers: Mapping[str, Callable[[], Any]] = getattr(self.sources[source], kind)
         return makers[part]
 
-    def text(self, text: str | None, made_text: str | None) -> str:
+    def text(
+        self,
+        text: str | None,
+        made_text: str | None,
+    ) -> str:
         make = self.made("texts", made_text) if made_text else None
         return make() if make else text or ""
 
@@ -172,7 +186,11 @@ class Pages:
             ):
                 yield from self._forests(figure, grid)
 
-    def _forests(self, figure: FigureOf, grid: Grid[Any]) -> Iterator[Figure]:
+    def _forests(
+        self,
+        figure: FigureOf,
+        grid: Grid[Any],
+    ) -> Iterator[Figure]:
         """The estimates of a column, or of every one."""
         drawn = replace(grid, label=_lane(grid, figure.lane)) if figure.lane else grid
         names = [column.name for column in grid.columns]

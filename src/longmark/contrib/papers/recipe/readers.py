@@ -29,7 +29,10 @@ class PaperReaders:
     read: Callable[[Sequence[Sequence[Path]]], Mapping[str, RecipeSource]]
 
 
-def sources(recipe: Recipe, paths: Mapping[str, Sequence[Path]]) -> dict[str, RecipeSource]:
+def sources(
+    recipe: Recipe,
+    paths: Mapping[str, Sequence[Path]],
+) -> dict[str, RecipeSource]:
     """The sources of a recipe by name. paths: of each input and step, empty for one that was not given; a source of
     nothing is left out. UserError if one cannot be read."""
     paper_sources: dict[tuple[int, tuple[str, ...]], Mapping[str, RecipeSource]] = {}

@@ -75,7 +75,11 @@ def scores_source(
     )
 
 
-def _add_run(scored: _ScoredAnswers, number: int, run: Path) -> None:
+def _add_run(
+    scored: _ScoredAnswers,
+    number: int,
+    run: Path,
+) -> None:
     scored.facts.update(read_manifest(run).metrics())
     examples = {example.id: example for example in examples_of(run)}
     for row in some_rows_of(run, scored.notices):
@@ -87,7 +91,12 @@ def _add_run(scored: _ScoredAnswers, number: int, run: Path) -> None:
         _add_row(scored, place, row, run)
 
 
-def _add_row(scored: _ScoredAnswers, place: int, row: Row, run: Path) -> None:
+def _add_row(
+    scored: _ScoredAnswers,
+    place: int,
+    row: Row,
+    run: Path,
+) -> None:
     member = (row.system or name_of(run), row.metric)
     first = scored.origin.setdefault((member, row.example_id), run)
     if first != run:
@@ -100,7 +109,11 @@ def _add_row(scored: _ScoredAnswers, place: int, row: Row, run: Path) -> None:
         scored.why.setdefault(member, {})[place] = row.status
 
 
-def _measures(scored: _ScoredAnswers, clusters: Sequence[str], level: float) -> dict[str, Measure]:
+def _measures(
+    scored: _ScoredAnswers,
+    clusters: Sequence[str],
+    level: float,
+) -> dict[str, Measure]:
     def chosen(members: Sequence[Member], places: Places) -> list[tuple[Member, int]]:
         """The scores of a cell. Several metrics have no mean."""
         if len({metric for _, metric in members}) > 1:

@@ -41,7 +41,11 @@ class BestRow(Protocol):
     ) -> Member | None: ...
 
 
-def _nobody(measure: str, members: Sequence[Member], parts: Sequence[Places]) -> Member | None:
+def _nobody(
+    measure: str,
+    members: Sequence[Member],
+    parts: Sequence[Places],
+) -> Member | None:
     return None
 
 
@@ -93,7 +97,10 @@ class RecipeSource:
         order = self.orders.get(name)
         return [value for value in order if value in present] if order else sorted(present - {""})
 
-    def chosen_members(self, *condition_sets: Mapping[str, Condition]) -> list[Member]:
+    def chosen_members(
+        self,
+        *condition_sets: Mapping[str, Condition],
+    ) -> list[Member]:
         """The members that meet all conditions on their fields."""
         conditions = [
             (self._positions[name], self.heads[name], condition)
@@ -109,7 +116,10 @@ class RecipeSource:
             )
         ]
 
-    def chosen_items(self, *condition_sets: Mapping[str, Condition]) -> list[int]:
+    def chosen_items(
+        self,
+        *condition_sets: Mapping[str, Condition],
+    ) -> list[int]:
         """The places of the items that meet all conditions on their fields."""
         conditions = [
             (self.fields[name], condition)
@@ -189,7 +199,11 @@ def _in_text(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-def meets(value: str, condition: Condition, kind: str = "") -> bool:
+def meets(
+    value: str,
+    condition: Condition,
+    kind: str = "",
+) -> bool:
     """Whether a value is one that the condition lets pass. Of metrics, a name stands for its family too."""
 
     def among(names: Iterable[str]) -> bool:

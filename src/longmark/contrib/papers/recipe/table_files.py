@@ -74,7 +74,10 @@ def _number(text: str) -> float | int | None:
         return None
 
 
-def _estimate(line: dict[str, str], column: str) -> Estimate:
+def _estimate(
+    line: dict[str, str],
+    column: str,
+) -> Estimate:
     def number(end: str) -> float | None:
         value = _number(line.get(f"{column}{end}", ""))
         return None if value is None else float(value)

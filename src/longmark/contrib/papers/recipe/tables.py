@@ -96,7 +96,11 @@ class GridTable:
             name for name, count in Counter(headings).items() | Counter(keys).items() if count > 1
         ]
 
-    def cell(self, row: Key, column: GridColumn) -> Cell:
+    def cell(
+        self,
+        row: Key,
+        column: GridColumn,
+    ) -> Cell:
         """What stands in a row and a column."""
         conditions = (self.table.where, *self._conditions(row), *column.where)
         measure = self.source.measures[column.of.value].of
@@ -132,7 +136,11 @@ class GridTable:
                 value_of_field |= dict(zip(item_fields, of_items, strict=True))
                 yield tuple(value_of_field[name] for name in table.rows)
 
-    def _row_values(self, name: str, is_last: bool) -> list[str | None]:
+    def _row_values(
+        self,
+        name: str,
+        is_last: bool,
+    ) -> list[str | None]:
         places = self._chosen((self.table.where,))
         values: list[str | None] = [*self.source.values(name, places=places)]
         if not (is_last and self.table.total):
@@ -155,7 +163,11 @@ class GridTable:
             self._items[key] = self.source.chosen_items(*conditions)
         return self._items[key]
 
-    def _groups(self, name: str, conditions: Sequence[Conditions]) -> list[list[int]]:
+    def _groups(
+        self,
+        name: str,
+        conditions: Sequence[Conditions],
+    ) -> list[list[int]]:
         """The items of each value of a field that the table has; all of them where it has none."""
         values = self.source.values(name, places=self._chosen((self.table.where,)))
         if not values:
@@ -182,14 +194,23 @@ class GridTable:
                 continue
             yield self._each(column, " ".join(values), column_conditions)
 
-    def _each(self, column: ColumnOf, value: str, conditions: tuple[Conditions, ...]) -> GridColumn:
+    def _each(
+        self,
+        column: ColumnOf,
+        value: str,
+        conditions: tuple[Conditions, ...],
+    ) -> GridColumn:
         name = (column.name or "{}").replace("{}", value)
         return GridColumn(column, name, (column.key or "").replace("{}", value), conditions)
 
     def _kind(self, column: GridColumn) -> str:
         return self.source.measures[column.of.value].kind
 
-    def _head(self, position: int, name: str) -> Column:
+    def _head(
+        self,
+        position: int,
+        name: str,
+    ) -> Column:
         kind = self.source.heads.get(name, "")
 
         def shown(row: Key) -> Cell:
@@ -217,7 +238,11 @@ class GridTable:
             self.source.measures[column.of.value].decimals if own_decimals is None else own_decimals
         )
 
-    def _column(self, column: GridColumn, many: bool) -> Column:
+    def _column(
+        self,
+        column: GridColumn,
+        many: bool,
+    ) -> Column:
         is_many = bool(many and column.of.each) and column.of.show is None
         narrow = column.of.show == "value" or column.over or is_many
         return Column(
@@ -242,7 +267,11 @@ class GridTable:
     def _reader(self, column: GridColumn) -> Callable[[Key], Cell]:
         return lambda row: self.cell(row, column)
 
-    def _best(self, rows: Sequence[Key], columns: Sequence[GridColumn]) -> dict[str, set[Key]]:
+    def _best(
+        self,
+        rows: Sequence[Key],
+        columns: Sequence[GridColumn],
+    ) -> dict[str, set[Key]]:
         """The row that is the best in each column; of rows that are a member each."""
         best_rows: dict[str, set[Key]] = {}
         for column in columns:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,31 +25,6 @@ from longmark.report.format import counted, listed
 from longmark.report.tables import Column, Table
 
 READER = "score.study"
-VOCABULARY = {
-    READER: Vocabulary(
-        (),
-        (),
-        {
-            "tables": (
-                "table1",
-                "dimensions",
-                "jury",
-                "variants",
-                "table2",
-                "table4",
-                "consistency",
-                "table9",
-                "table10",
-                "raters",
-                "mismatches",
-                "scales",
-            ),
-            "figures": ("specificity", "consistency"),
-            "texts": ("counts",),
-            "links": ("answers",),
-        },
-    )
-}
 
 
 def read_sources(parts: Sequence[Sequence[Path]]) -> dict[str, RecipeSource]:
@@ -107,28 +83,28 @@ def sources(results: ScoreResults, questions: int) -> dict[str, RecipeSource]:
     return {
         READER: replace(
             source,
-            tables={
-                "table1": lambda: tables.table_1(results),
-                "dimensions": lambda: tables.dimensions(results),
-                "jury": lambda: [tables.jury(results)],
-                "variants": lambda: [tables.variants(results)],
-                "table2": lambda: [tables.table_2(results)],
-                "table4": lambda: utilization.table_4(results),
-                "consistency": lambda: _consistency(results),
-                "table9": lambda: utilization.agreement_grids(results),
-                "table10": lambda: tables.table_10(results),
-                "raters": lambda: people.tables(results) if results.labels else [],
-                "mismatches": lambda: _mismatches(results),
-                "scales": lambda: _scales(results),
-            },
-            figures={
-                "specificity": lambda: _specificity(results),
-                "consistency": lambda: _scatters(results),
-            },
+            tables={name: partial(make, results) for name, make in _TABLES.items()},
+            figures={name: partial(make, results) for name, make in _FIGURES.items()},
             texts={"counts": lambda: lede},
-            links={"answers": lambda: _answers(results)},
+            links={"answers": partial(_answers, results)},
         )
     }
+
+
+def _jury(results: ScoreResults) -> list[Grid[Any]]:
+    return [tables.jury(results)]
+
+
+def _variants(results: ScoreResults) -> list[Grid[Any]]:
+    return [tables.variants(results)]
+
+
+def _table_2(results: ScoreResults) -> list[Grid[str]]:
+    return [tables.table_2(results)]
+
+
+def _raters(results: ScoreResults) -> list[Grid[Any] | Table]:
+    return people.tables(results) if results.labels else []
 
 
 def _mismatches(results: ScoreResults) -> Iterable[Table]:
@@ -191,3 +167,35 @@ def _scatters(results: ScoreResults) -> Sequence[Figure]:
             axes = ("given the facts", "given the passages")
             figures.append(scatter(pairs, label, *axes, line=(1, 0), says=says))
     return figures
+
+
+_TABLES: Mapping[str, Callable[[ScoreResults], Iterable[Table | Grid[Any]]]] = {
+    "table1": tables.table_1,
+    "dimensions": tables.dimensions,
+    "jury": _jury,
+    "variants": _variants,
+    "table2": _table_2,
+    "table4": utilization.table_4,
+    "consistency": _consistency,
+    "table9": utilization.agreement_grids,
+    "table10": tables.table_10,
+    "raters": _raters,
+    "mismatches": _mismatches,
+    "scales": _scales,
+}
+_FIGURES: Mapping[str, Callable[[ScoreResults], Sequence[Figure]]] = {
+    "specificity": _specificity,
+    "consistency": _scatters,
+}
+VOCABULARY = {
+    READER: Vocabulary(
+        measures=(),
+        fields=(),
+        made={
+            "tables": tuple(_TABLES),
+            "figures": tuple(_FIGURES),
+            "texts": ("counts",),
+            "links": ("answers",),
+        },
+    )
+}
