@@ -121,6 +121,7 @@ PROMPTS = {
     "climaqa.factual_accuracy": "15cf2264575997ca",
     "climaqa.factual_accuracy.expected": "15cf2264575997ca",
     "criteria.met": "090dc563d06901b6",
+    "criteria.relative": "23d704f0d4939527",
     "nuggets.assign": "72c3294b0edfa7d7",
     "pairs.chateval": "80e4d85b13588f0c",
     "pairs.cot": "131e23a035bbc3dc",
@@ -269,7 +270,7 @@ DECLARED: dict[str, tuple[list[str], dict[str, object], Any]] = {
     ),
     "criteria": (
         ["score"],
-        {"file": "", "batch": 10},
+        {"file": "", "batch": 10, "form": "points"},
         ("answer", "question", "criteria"),
     ),
     "nuggets": (

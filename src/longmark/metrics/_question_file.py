@@ -16,6 +16,7 @@ from longmark.records import Example, sources
 from longmark.records.carried import CARRIED
 from longmark.records.columns import NAMES
 from longmark.records.example import question_hash
+from longmark.records.expected import with_weighted_dimensions
 from longmark.records.files import BadLines, at
 from longmark.records.values import Problem, as_list_cell, found, missing, name
 
@@ -79,6 +80,8 @@ def _record(record: Any, field: str) -> tuple[list[str], str, tuple[Any, ...]]:
         raise Problem(record.message)
     if not isinstance(record, Mapping):
         raise Problem(f"expected an object with named fields, found {found(record)}")
+    if field == "criteria":
+        record = with_weighted_dimensions(record)
     column = next((column for column in NAMES[field] if not missing(record.get(column))), None)
     if column is None:
         raise Problem(f"has no {' or '.join(NAMES[field])}")

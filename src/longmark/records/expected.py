@@ -75,6 +75,47 @@ def rubric_of(place: str, raw: Any) -> tuple[RubricItem, ...]:
     return tuple(_rubric_item(f"{place}[{number}]", entry) for number, entry in enumerate(raw))
 
 
+def with_weighted_dimensions(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A record of DeepResearch Bench's criteria with one list of them, `criteria`; any other record as it is. Raises
+    Problem.
+
+    Its `criterions` are lists by dimension, with `weight` and `explanation`; `dimension_weight` weighs the dimensions. The
+    points of a criterion are its share of both, so that the points of all are 1 (utils/score_calculator.py at 214741e:
+    the mean by dimension, then the sum). The judge there reads the explanation, too.
+    """
+    dimensions = record.get("criterions")
+    weights = record.get("dimension_weight")
+    if not isinstance(dimensions, Mapping) or not isinstance(weights, Mapping):
+        return record
+    entries: list[dict[str, Any]] = []
+    for dimension, items in dimensions.items():
+        place = f"criterions.{dimension}"
+        dimension_weight = _weight(f"dimension_weight.{dimension}", weights.get(dimension))
+        if not isinstance(items, list) or not all(isinstance(item, Mapping) for item in items):
+            raise Problem(f"{place}: expected a list of criteria, found {found(items)}")
+        shares = [
+            _weight(f"{place}[{number}].weight", item.get("weight"))
+            for number, item in enumerate(items)
+        ]
+        total = math.fsum(shares)
+        for item, share in zip(items, shares, strict=True):
+            texts = [item.get("criterion"), item.get("explanation")]
+            entries.append(
+                {
+                    "criterion": ": ".join(text for text in texts if isinstance(text, str)),
+                    "points": dimension_weight * share / total if total else 0,
+                    "tags": [dimension],
+                }
+            )
+    return {**record, "criteria": entries}
+
+
+def _weight(place: str, raw: Any) -> float:
+    if isinstance(raw, bool) or not isinstance(raw, int | float) or not 0 <= raw <= _MOST_POINTS:
+        raise Problem(f"{place}: expected a weight from 0 on, found {found(raw)}")
+    return float(raw)
+
+
 def _nugget(place: str, raw: Any) -> Nugget:
     if isinstance(raw, str):
         raw = {"text": raw}

@@ -13,13 +13,21 @@ The first judge says which of ten criteria a call are met. An empty answer is ju
 fault of saying nothing.
 Unscored (`undefined`): no criterion has positive points. Unscored (`missing_input`): no criteria, and no record of the
 question in `file`. Unscored (the judge's reason): a criterion without a verdict.
-Cost: 1 call for each 10 criteria (and each 6,000 bytes of them).
+Cost: 1 call for each 10 criteria (and each 6,000 bytes of them); with `form=relative` 1 for each 60 (and each 24,000
+bytes) and each reference.
 
 Parameters: file: criteria by question (HealthBench's JSONL: `prompt_id`, `rubrics`; ResearchRubrics': `sample_id`,
 `rubrics`), in place of those of the examples. batch: criteria in one call; HealthBench asks about each in a call of its
-own (lines 366-389).
+own (lines 366-389). form: `relative`: RACE (DeepResearch Bench, Du et al. 2025): answer / (answer + reference), where
+each is the sum of points x rating over the criteria with positive points, and the judge rates both texts by each criterion
+from 0 to 10 in one call, whatever `batch` says (Ayanami0730/deep_research_bench at 214741e, deepresearch_bench_race.py:
+145-155, utils/score_calculator.py). Range [0, 1]; .5 is as good as the reference. It needs a reference (several: the
+one beside which the score is highest counts).
 Deviations: the prompt is ours, and asks for no explanation; a reply that cannot be read is asked for once more, in
-HealthBench again and again (374-382). The evidence has the score of each tag (403-418), which no row has.
+HealthBench again and again (374-382). The evidence has the score of each tag (403-418), which no row has. RACE
+first has a model remove citations from reports and gives 0 where both texts get 0: here nothing is removed, and that is
+`undefined`; it reads a criterion that the judge spells otherwise, and leaves one out that it forgets: here criteria are
+numbered, and one without a rating makes the reply unreadable.
 """
 
 from __future__ import annotations
@@ -27,7 +35,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from longmark.concurrency import concurrently
 from longmark.errors import NoScore
@@ -35,6 +43,7 @@ from longmark.judge import ask, numbered
 from longmark.metric import Metric, Score, ScoreSpec, Why, paper
 from longmark.metrics._question_file import expected_of, read
 from longmark.metrics._signed_file import signed
+from longmark.metrics.criteria._relative import RATES, relative_batches, score_relative
 from longmark.models.handles import Models
 from longmark.prompts import prompt
 from longmark.records import Example
@@ -66,6 +75,7 @@ $form""")
 class CriteriaParams:
     file: str = ""
     batch: int = paper(BATCH, 1)
+    form: Literal["points", "relative"] = "points"
 
     def __post_init__(self) -> None:
         if self.file:
@@ -95,6 +105,8 @@ async def score(
     items: tuple[RubricItem, ...] = expected_of(example, params.file, "criteria")
     if not any(item.points > 0 for item in items):
         raise NoScore("undefined", "No criterion of this question has positive points.")
+    if params.form == "relative":
+        return {"score": await score_relative(example, models, items)}
 
     async def labels_of(batch: Sequence[str]) -> list[str]:
         texts = {
@@ -167,7 +179,11 @@ def _calls(example: Example, params: CriteriaParams, _judges: int) -> int:
         items = expected_of(example, params.file, "criteria")
     except NoScore:
         return 0
-    return len(_batches(items, params)) if any(item.points > 0 for item in items) else 0
+    if not any(item.points > 0 for item in items):
+        return 0
+    if params.form == "relative":
+        return len(relative_batches(items)) * len(example.references)
+    return len(_batches(items, params))
 
 
 def _carries(example: Example, params: CriteriaParams, _part: str) -> Collection[str]:
@@ -188,7 +204,7 @@ METRIC = Metric(
         )
     },
     models=("judge",),
-    prompts=(MEETS,),
+    prompts=(MEETS, RATES),
     params=CriteriaParams,
     calls=_calls,
     view="cells",
