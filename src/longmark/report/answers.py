@@ -12,6 +12,7 @@ from typing import Any
 from longmark.records import Answered, Example, Pair, Question, Row
 from longmark.report.choices import Agreement, choice_of, choices_view, disagreement, sides
 from longmark.report.evidence import views_of
+from longmark.report.filters import FilteredAnswer, filters_of, only_declines
 from longmark.report.format import counted, fixed
 from longmark.report.page import as_json
 from longmark.report.reasons import mark, reasons_view
@@ -102,7 +103,8 @@ def _take(index: Observations, numbers: Iterable[int], until: int, taken: dict[i
 class ShownExample:
     """An example on the page: its text, where the run has it, and the last row of each metric. rank: its place among
     all examples, 0 for the worst; of a pair minus the share of metrics that disagree with people. None where it has no
-    score. start: how many of its turns stand with the answer before it."""
+    score. start: how many of its turns stand with the answer before it; filters: those that it passes
+    (`report.filters`)."""
 
     rank: float | None
     run: int
@@ -112,6 +114,7 @@ class ShownExample:
     example: Answered | None = None
     results: dict[str, Row] = field(default_factory=dict)
     start: int = 0
+    filters: list[str] = field(default_factory=list)
 
     def line(self) -> dict[str, Any]:
         """What the list is filtered and sorted by."""
@@ -121,6 +124,7 @@ class ShownExample:
             **{name: getattr(self, name) for name in ("id", "question_id", "system", "rank")},
             "scores": {name: row.score for name, row in rows},
             "statuses": {name: row.status for name, row in rows},
+            "filters": self.filters,
             **(
                 {"turn_of": f"{self.run} {turn_of}", "turn": len(self.example.turns)}
                 if self.example and turn_of
@@ -191,6 +195,22 @@ def load(index: Observations, runs: Sequence[Path], selection: Selection) -> Loa
     ):
         answer.start = start
     return Loaded(ordered + textless, answers, cut, agreement)
+
+
+def mark_filters(answers: Sequence[ShownExample], summary: Summary) -> None:
+    """Notes which filters each answer passes, of the answers that the page holds."""
+    by_place = {
+        place: FilteredAnswer(
+            answer.question_id,
+            answer.system,
+            {name: row.score for name, row in answer.results.items()},
+            {name: row.status for name, row in answer.results.items()},
+            only_declines(_answer_of(answer.example)),
+        )
+        for place, answer in enumerate(answers)
+    }
+    for place, filters in filters_of(by_place, summary.facts, pairs=bool(summary.pairs)).items():
+        answers[place].filters = filters
 
 
 def _answer_of(example: Answered | None) -> str | None:

@@ -11,8 +11,19 @@ from pathlib import Path
 import longmark
 from longmark.records import STATUSES
 from longmark.report import ahead, sections
-from longmark.report.answers import LOWEST, MOST, PACK, Loaded, Selection, entry, load, select
+from longmark.report.answers import (
+    LOWEST,
+    MOST,
+    PACK,
+    Loaded,
+    Selection,
+    entry,
+    load,
+    mark_filters,
+    select,
+)
 from longmark.report.document import Section, table_data
+from longmark.report.filters import offered
 from longmark.report.format import metric_titles
 from longmark.report.page import asset, embedded_json, refuse_to_destroy, render, write_page
 from longmark.report.summary import Summary, how_many, summary_of
@@ -77,6 +88,7 @@ def _page(
 ) -> Iterator[bytes]:
     title, heading, lede = sections.heading(summary, manifests, selection.total)
     titles = metric_titles(summary.metrics)
+    mark_filters(loaded.shown, summary)
     return render(
         "report.html.j2",
         script=asset("answers.js") + asset("shapes.js"),
@@ -115,6 +127,7 @@ def _page(
                 "heading": "Most disagreement first" if summary.pairs else "Worst answers first",
                 "metrics": [{"name": name, "title": titles[name]} for name in summary.wholes],
                 "systems": summary.systems,
+                "filters": offered(len(summary.systems), pairs=bool(summary.pairs)),
                 "examples": [answer.line() for answer in loaded.shown],
             }
         ),

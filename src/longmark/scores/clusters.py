@@ -8,6 +8,7 @@ from typing import Any
 
 from longmark.errors import UserError
 from longmark.options import named
+from longmark.options.analyses import ComparedSystems
 from longmark.records import Question
 from longmark.records.metric_name import slice_name
 from longmark.records.sources import kind_of, records
@@ -70,25 +71,28 @@ def slices_of(fields: Iterable[str], examples: Iterable[Question]) -> list[str]:
 def check_slices(field: str, values: Collection[str | None], names: Collection[str]) -> None:
     """UserError for a field that no example has, or that has too many values to be looked at one by one."""
     if not {*values} - {None}:
-        raise no_such_field(field, names, "slices", ())
+        raise no_such_field(field, names, named("slices", field, ComparedSystems), ())
     if len(values) > MOST_SLICES:
         raise UserError(
-            f"{named('slices', field)}: the field has {len(values):,} values; name one with at most {MOST_SLICES}"
+            f"{named('slices', field, ComparedSystems)}: the field has {len(values):,} values; "
+            f"name one with at most {MOST_SLICES}"
         )
 
 
 def no_such_field(
     field: str,
     names: Collection[str],
-    option: str = "cluster",
+    option: str = "",
     own: Collection[str] = (QUESTION,),
 ) -> UserError:
+    """option: what named the field, as a message has it; "": the option `cluster`."""
     hint = (
         f"the fields are {', '.join([*own, *sorted(names)])}"
         if own or names
         else "the examples have no fields"
     )
-    return UserError(f"{named(option, field)}: no example has this field; {hint}")
+    option = option or named("cluster", field)
+    return UserError(f"{option}: no example has this field; {hint}")
 
 
 def _texts(values: Mapping[str, Any]) -> dict[str, str]:

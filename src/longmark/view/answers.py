@@ -21,6 +21,7 @@ from longmark.records.files import at, lines, opened, own_json
 from longmark.records.pair import example_of
 from longmark.records.same import comparable
 from longmark.report.answers import ShownExample
+from longmark.report.filters import FILTERS, FilteredAnswer, filters_of, only_declines
 from longmark.report.summary import Cell, Summary
 from longmark.scores.files import name_of
 from longmark.scores.manifest import Manifest, MetricFacts
@@ -33,7 +34,7 @@ _SCHEMA = """
 PRAGMA journal_mode = OFF; PRAGMA cache_size = -1000;
 CREATE TABLE examples (
     number INTEGER PRIMARY KEY, id TEXT UNIQUE, question_id TEXT, system INTEGER, turn_of TEXT,
-    start INTEGER, size INTEGER
+    start INTEGER, size INTEGER, declined INTEGER
 );
 CREATE TABLE scores (
     example INTEGER, metric INTEGER, score REAL, status TEXT, start INTEGER, size INTEGER, PRIMARY KEY (example, metric)
@@ -56,12 +57,14 @@ _HAS = "EXISTS (SELECT 1 FROM scores WHERE example = number AND status = ?)"
 @dataclass(frozen=True, slots=True)
 class AnswerQuery:
     """Which answers, in which order. sort: `` (worst first), `file`, `missing`, or a metric with ` up` or ` down`;
-    status: ``, `all` scored, `some` missing, or a status; system: its name; q: words that all stand in the texts."""
+    status: ``, `all` scored, `some` missing, or a status; system: its name; q: words that all stand in the texts;
+    filter: one of `report.filters`, or ``."""
 
     sort: str = ""
     status: str = ""
     system: str = ""
     q: str = ""
+    filter: str = ""
 
 
 class Changed(Exception):
@@ -109,6 +112,7 @@ class RunAnswers:
         self.damage = ""
         self._ranked: int | None = None
         self._ordered: tuple[Any, list[int]] = (None, [])
+        self._filtered: tuple[Any, dict[int, list[str]]] = (None, {})
 
     def close(self) -> None:
         self._db.close()
@@ -166,6 +170,7 @@ class RunAnswers:
         example = own_json(line)
         name = _text(example["id"])
         system = _text(example.get("system") or self._own)
+        answer = example.get("answer")
         self._insert(
             name,
             _text(example.get("question_id") or name),
@@ -173,6 +178,7 @@ class RunAnswers:
             example.get("turn_of"),
             start,
             len(line),
+            declined=isinstance(answer, str) and only_declines(answer),
         )
         return True
 
@@ -184,14 +190,28 @@ class RunAnswers:
         turn_of: str | None,
         start: int | None,
         size: int,
+        *,
+        declined: bool = False,
     ) -> int:
         number = self._systems.setdefault(system, len(self._systems))
         add = (
-            "INSERT OR IGNORE INTO examples (id, question_id, system, turn_of, start, size) "
-            "VALUES (?, ?, ?, ?, ?, ?)"
+            "INSERT OR IGNORE INTO examples (id, question_id, system, turn_of, start, size, declined) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?)"
         )
         return int(
-            self._db.execute(add, (name, question, number, turn_of, start, size)).lastrowid or 0
+            self._db.execute(
+                add,
+                (
+                    name,
+                    question,
+                    number,
+                    turn_of,
+                    start,
+                    size,
+                    declined,
+                ),
+            ).lastrowid
+            or 0
         )
 
     def _add_row(self, start: int, line: bytes) -> bool:
@@ -301,7 +321,40 @@ class RunAnswers:
         query = f"SELECT {columns} FROM examples {joined} WHERE {' AND '.join(conditions)} ORDER BY {_ORDERS[order]}"
         candidates = self._db.execute(query, values)
         words = comparable(request.q).split()
-        return [number for number, *_ in (self._with(words, candidates) if words else candidates)]
+        numbers = [
+            number for number, *_ in (self._with(words, candidates) if words else candidates)
+        ]
+        if request.filter in FILTERS:
+            passed = self.filters(summary)
+            numbers = [number for number in numbers if request.filter in passed[number]]
+        return numbers
+
+    def filters(self, summary: Summary) -> dict[int, list[str]]:
+        """Of each answer that was read, by its number, the filters that it passes."""
+        key = (self._examples.start, self._rows.start)
+        if self._filtered[0] != key:
+            names = list(self._metrics)
+            scores: dict[int, dict[str, float | None]] = {}
+            statuses: dict[int, dict[str, str]] = {}
+            for number, metric, score, status in self._db.execute(
+                "SELECT example, metric, score, status FROM scores"
+            ):
+                scores.setdefault(number, {})[names[metric]] = score
+                statuses.setdefault(number, {})[names[metric]] = status
+            columns = "SELECT number, question_id, system, declined FROM examples"
+            answers = {
+                number: FilteredAnswer(
+                    question,
+                    system,
+                    scores.get(number, {}),
+                    statuses.get(number, {}),
+                    bool(declined),
+                )
+                for number, question, system, declined in self._db.execute(columns)
+            }
+            passed = filters_of(answers, summary.facts, pairs=bool(summary.pairs))
+            self._filtered = key, passed
+        return self._filtered[1]
 
     def _with(
         self, words: Sequence[str], candidates: Iterator[tuple[int, int | None, int]]

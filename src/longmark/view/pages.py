@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
@@ -19,19 +20,22 @@ from longmark.records import STATUSES
 from longmark.records.same import comparable
 from longmark.report import sections
 from longmark.report.answers import entry
+from longmark.report.filters import offered
 from longmark.report.format import counted, duration, fixed, listed, metric_titles, short_models
 from longmark.report.page import asset, environment
 from longmark.report.summary import Summary, how_many, interval_in_words
 from longmark.report.turns import starts
-from longmark.view.answers import AnswerQuery
+from longmark.view.answers import AnswerQuery, RunAnswers
 from longmark.view.folder import Run
 from longmark.view.site import NotFound, RunSite
 from longmark.view.summaries import SummaryRead
 
-KEYS = ("path", "id", "sort", "status", "metric", "system", "q", "page", "beside")
+KEYS = ("path", "id", "sort", "status", "metric", "system", "q", "filter", "page", "beside")
 """What an address may ask for; what it does not name is ""."""
 PAGE = 25
 LIST = 100  # answers, and runs, on a page
+_MOST_COUNTED = 100_000
+"""Scores up to which the answers of each filter are counted for every page, in about a second; of more, where asked."""
 _BESIDE = 8
 _TURNS = 40  # answers of other systems, and turns of a conversation, at most
 _LARGEST = 16 << 20  # bytes of an example or a row on a page of its own
@@ -242,7 +246,7 @@ def _pager(path: str, query: Mapping[str, str], count: int, size: int) -> dict[s
 
 def _asked(query: Mapping[str, str], run: Run) -> AnswerQuery:
     sort = query["sort"]
-    asked_for = AnswerQuery(sort, query["status"], query["system"], query["q"])
+    asked_for = AnswerQuery(sort, query["status"], query["system"], query["q"], query["filter"])
     return (
         replace(asked_for, sort="file") if run.running and not sort else asked_for
     )  # the order of ranks would change
@@ -291,6 +295,7 @@ def run(site: RunSite, query: dict[str, str]) -> str:
         how_many=how_many,
         agreement=False,
         choices=choices,
+        filters=_filters(answers, summary),
         answers=answers,
         left=left,
         entries=[
@@ -300,6 +305,17 @@ def run(site: RunSite, query: dict[str, str]) -> str:
         provenance_of=sections.provenance(viewed.manifest),
         live=viewed.running or not answers.complete or read is None,
     )
+
+
+def _filters(answers: RunAnswers, summary: Summary) -> list[tuple[str, int | None]]:
+    """The filters with how many answers pass each, "" for all; None, not counted, in a run of very many scores."""
+    names = offered(len(summary.systems), pairs=bool(summary.pairs))
+    answer_count, row_count = answers.counts
+    if row_count > _MOST_COUNTED:
+        return [("", answer_count), *((name, None) for name in names)]
+    passed = answers.filters(summary)
+    counts = Counter(name for filters in passed.values() for name in filters)
+    return [("", answer_count), *((name, counts[name]) for name in names)]
 
 
 def _sorts(summary: Summary, titles: Mapping[str, str], running: bool) -> list[tuple[str, str]]:

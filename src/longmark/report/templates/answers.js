@@ -6,7 +6,7 @@ const MOST_LISTED = 8; // answers of a group whose scores are in the list
 const CHIPS = 5; // scores in the list beside those that say why
 const data = JSON.parse(document.getElementById("data").textContent);
 const by = (id) => document.getElementById(id);
-const state = { q: "", sort: "", status: "", system: "", group: false, page: 1, open: "" };
+const state = { q: "", sort: "", status: "", system: "", filter: "", group: false, page: 1, open: "" };
 const several = data.systems.length > 1;
 const turns = data.examples.some((line) => line.turn);
 const haystacks = [];
@@ -74,6 +74,7 @@ function haystack(line) {
 
 function matches(line) {
   if (state.system !== "" && line.system !== Number(state.system)) return false;
+  if (state.filter !== "" && !line.filters.includes(state.filter)) return false;
   const missing = missingOf(line);
   if (state.status === "all" && missing.length) return false;
   if (state.status === "some" && !missing.length) return false;
@@ -210,13 +211,24 @@ function setUp() {
   state.group = (several || turns) && questions.size < data.examples.length;
   if (turns) by("group-label").lastChild.textContent = " Group answers by conversation";
   by("tools").hidden = false;
+  const filters = [["", "all"], ...data.filters.map((name) => [name, name])];
+  by("filters").replaceChildren(...filters.map(([name, label]) => {
+    const count = name ? data.examples.filter((line) => line.filters.includes(name)).length : data.examples.length;
+    const button = el("button", "", label + " (" + count.toLocaleString("en") + ")");
+    button.type = "button";
+    button.value = name;
+    button.addEventListener("click", () => change("filter", name));
+    return button;
+  }));
+  by("filters").hidden = false;
 }
 
 function readHash() {
   const asked = new URLSearchParams(location.hash.slice(1));
-  for (const key of ["q", "sort", "status", "system", "open"]) if (asked.has(key)) state[key] = asked.get(key);
+  for (const key of ["q", "sort", "status", "system", "filter", "open"]) if (asked.has(key)) state[key] = asked.get(key);
   if (asked.has("group")) state.group = asked.get("group") === "1";
   if (asked.has("page")) state.page = Number(asked.get("page")) || 1;
+  if (!data.filters.includes(state.filter)) state.filter = "";
   for (const key of ["q", "sort", "status", "system"]) {
     by(key).value = state[key];
     if (by(key).value !== state[key]) state[key] = by(key).value = "";
@@ -224,8 +236,8 @@ function readHash() {
 }
 
 function writeHash() {
-  const { q, sort, status, system } = state;
-  const kept = new URLSearchParams(Object.entries({ q, sort, status, system }).filter(([, value]) => value));
+  const { q, sort, status, system, filter } = state;
+  const kept = new URLSearchParams(Object.entries({ q, sort, status, system, filter }).filter(([, value]) => value));
   kept.set("group", state.group ? "1" : "0");
   kept.set("page", state.page);
   history.replaceState(null, "", "#" + kept);
@@ -248,6 +260,7 @@ async function draw() {
   by("items").replaceChildren(...shown.map((group, i) => item(group, from + i + 1)));
   by("order").textContent = state.sort || !data.directed ? "Answers" : data.heading;
   by("group").checked = state.group;
+  for (const button of by("filters").children) button.setAttribute("aria-pressed", String(button.value === state.filter));
   const what = counted(list.length, state.group ? (turns ? "conversation" : "question") : data.noun);
   by("found").textContent = list.length ? what + (pages > 1 ? ", " + (from + 1) + " to " + Math.min(from + size, list.length) : "") : "Nothing matches. Use fewer words or another filter.";
   by("pager").hidden = pages === 1;
