@@ -183,3 +183,29 @@ def test_labels_are_shown_in_terms_of_the_page_of_the_adjudicator(tmp_path: Path
         assert values == {"a": 3, "b": 3}, (
             "A of the page is a of the item where north was shown first"
         )
+
+
+def test_a_decision_leads_to_the_next_disagreement_or_to_the_list(tmp_path: Path):
+    """Ada and Ben differ on three items. Cy decides on the first and gets the second, decides on it and asks for the
+    list, which leads to the third; after that nothing is left."""
+    with serving(write_study(tmp_path, 3)) as served:
+        ada, ben = served.person("Ada"), served.person("Ben")
+        for person, form in ((ada, RIGHT), (ben, WRONG)):
+            for _ in range(3):
+                person.label(person.next(), form)
+        cy = served.person("Cy", "adjudicator")
+        listed = re.findall(r'href="(/adjudicate/i\d)"', cy.get("/owner/disagreements").text)
+        first, second, third = listed[1:]
+        assert listed[0] == first, "the button leads to the first of the list"
+
+        def decided(path: str, **more: str) -> str | None:
+            page = cy.get(path)
+            hidden = {name: page.hidden(name) for name in ("token", "once", "version")}
+            return cy.post(path, {**hidden, **RIGHT, "justification": "So.", **more}).location
+
+        assert decided(first) == second
+        assert decided(second, then="list") == "/owner/disagreements"
+        remaining = cy.get("/owner/disagreements").text
+        assert f'href="{third}"' in remaining
+        assert decided(third) == "/owner/disagreements"
+        assert "Decide the next one" not in cy.get("/owner/disagreements").text

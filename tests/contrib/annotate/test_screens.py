@@ -131,7 +131,7 @@ def screens_of(study: Study) -> dict[str, tuple[str, dict[str, Any]]]:
         ),
         "items": ("items", {"rows": [ITEMS], "page": 2, "pages": 3, "total": 250}),
         "item": ("itempage", screens.item_page(study, ITEM, LABELS)),
-        "disagreements": ("disagreements", {"rows": [CASE]}),
+        "disagreements": ("disagreements", {"rows": [CASE], "next": "i0"}),
         "adjudicate": (
             "adjudicate",
             screens.adjudicate(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import quote
 
 from aiohttp import web
 
@@ -30,28 +31,46 @@ async def disagreements(c: RequestContext) -> web.Response:
     store = c.site.store
     study = c.site.study
     items = c.site.items
+    rows = [_row(c, items[item], fields, decided=False) for item, fields in _undecided(c).items()]
+    rows.sort(key=lambda row: row["mine"])
+    for adjudication in store.adjudications():
+        fields = differing(study, [answer.values for answer in _labels(c, adjudication.item_id)])
+        rows.append(_row(c, items[adjudication.item_id], fields, decided=True))
+    return c.page("disagreements", rows=rows, next=_next(c))
+
+
+def _undecided(c: RequestContext) -> dict[str, tuple[str, ...]]:
+    """The items to decide with the fields on which people differ, in the order of this person."""
+    store = c.site.store
+    items = c.site.items
     places = {item.id: place for place, item in enumerate(c.site.queue.order(c.person.id))}
     finished = {
         (assignment.item_id, assignment.person_id)
         for assignment in store.assignments()
         if _counts(assignment)
     }
-    open_ = to_adjudicate(
-        study,
+    undecided = to_adjudicate(
+        c.site.study,
         store.answers(),
         finished,
         [adjudication.item_id for adjudication in store.adjudications()],
     )
-    rows = [
-        _row(c, items[item], fields, decided=False)
-        for item, fields in open_.items()
-        if item in items
-    ]
-    rows.sort(key=lambda row: (row["mine"], places[row["item_id"]]))
-    for adjudication in store.adjudications():
-        fields = differing(study, [answer.values for answer in _labels(c, adjudication.item_id)])
-        rows.append(_row(c, items[adjudication.item_id], fields, decided=True))
-    return c.page("disagreements", rows=rows)
+    return {
+        item: undecided[item]
+        for item in sorted(undecided.keys() & items.keys(), key=lambda item: places[item])
+    }
+
+
+def _next(c: RequestContext) -> str | None:
+    """The first item that this person may decide; None if there is none."""
+    may_decide = (item for item in _undecided(c) if may_adjudicate(c.site.state, item, c.person.id))
+    return next(may_decide, None)
+
+
+def _after_deciding(c: RequestContext) -> str:
+    """Where a decision leads: to the next disagreement, or to the list of them."""
+    item = None if c.given("then") == "list" else _next(c)
+    return "/owner/disagreements" if item is None else f"/adjudicate/{quote(item, safe='')}"
 
 
 def _row(
@@ -200,8 +219,8 @@ async def decide(c: RequestContext) -> web.Response:
     store = c.site.store
     person = c.person.id
     key = c.key
-    if store.posted(person, key) is not None:
-        return c.to("/owner/disagreements")
+    if (following := store.posted(person, key)) is not None:
+        return c.to(following)
     item, *_ = _case(c)
     if c.given("version") != str(_decisions(c, item.id)):
         raise Refused(
@@ -229,5 +248,6 @@ async def decide(c: RequestContext) -> web.Response:
         store.adjudicate(item.id, person, parsed.values, justification)
         store.set_status(item.id, person, "done", person)
         c.site.noted(item.id, person)
-        store.post(person, key, "/owner/disagreements")
-    return c.to("/owner/disagreements")
+        following = _after_deciding(c)
+        store.post(person, key, following)
+    return c.to(following)

@@ -27,6 +27,7 @@ from longmark.contrib.annotate.study import JUSTIFICATION, Study
 from longmark.contrib.annotate.values import Form, known_answers, parse
 from longmark.report.page import asset, environment
 from longmark.report.tables import texts
+from longmark.text.sentences import parted
 
 _TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8"}
 _MODULES = ("save.js", "keys.js", "spans.js", "timer.js")
@@ -260,13 +261,23 @@ def _environment(language: str) -> Environment:
         lambda context, text: say(str(text), language=context["ui"])
     )
     overlay.filters.update(
-        exact=_exact, path=lambda id: quote(id, safe=""), minutes=_minutes, day=_day, id=_id
+        exact=_exact,
+        sentence_places=_sentence_places,
+        path=lambda id: quote(id, safe=""),
+        minutes=_minutes,
+        day=_day,
+        id=_id,
     )
     overlay.globals.update(texts=texts, links=_links)
     overlay.globals["static"] = {
         name: "/static/" + _hashed(name, content) for name, content in _sources().items()
     }
     return overlay
+
+
+def _sentence_places(text: str) -> str:
+    """Where the sentences of a text stand, in code points, for a tap: `0-24 25-46`."""
+    return " ".join(f"{start}-{end}" for start, end in parted(text))
 
 
 def _exact(text: str) -> Markup:

@@ -161,7 +161,7 @@ def pages(folder: Path) -> dict[str, tuple[str, Frame, dict[str, Any]]]:
         ),
         "items": ("items", owner, {"rows": [listed], "page": 2, "pages": 3, "total": 250}),
         "item": ("itempage", owner, screens.item_page(*pair, labels)),
-        "disagreements": ("disagreements", frame("adjudicator"), {"rows": [case]}),
+        "disagreements": ("disagreements", frame("adjudicator"), {"rows": [case], "next": "i0"}),
         "adjudicate": ("adjudicate", frame("adjudicator"), asked),
         "problem": (
             "problem",

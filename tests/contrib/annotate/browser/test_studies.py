@@ -3,6 +3,7 @@ and without scripts."""
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,18 @@ from tests.contrib.annotate.browser.people import Labeller, by_keyboard, fill, s
 from tests.contrib.annotate.browser.samples import RECORDS
 from tests.contrib.annotate.serving import ServedStudy
 
-from longmark.contrib.annotate.study import TEMPLATES
+from longmark.contrib.annotate.site import stored_items, stored_study
+from longmark.contrib.annotate.study import (
+    TEMPLATES,
+    Choice,
+    Cloze,
+    Compare,
+    Edit,
+    Errors,
+    FreeText,
+    Scale,
+    Spans,
+)
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -27,6 +39,57 @@ def all_done(served: ServedStudy, name: str) -> None:
 def finish(person: Labeller, name: str) -> None:
     person.page.wait_for_selector("text=All your items are done")
     all_done(person.served, name)
+
+
+def check_saved(served: ServedStudy, *, text: str, marks: bool) -> None:
+    """Every field that was asked has what was entered: the first option as the page showed it, the text that was typed,
+    a mark (or none) that stands in its text. `a` of a choice between answers is the one that was shown first."""
+    with closing(served.store()) as store:
+        study = stored_study(store)
+        assert study is not None
+        items = {item.id: item for item in stored_items(store)}
+        answers = store.answers()
+        swapped = {one.item_id: one.swapped for one in store.assignments()}
+    assert {answer.item_id for answer in answers} == set(items)
+    for answer in answers:
+        item = items[answer.item_id]
+        asked = [
+            field for field in study.asked if study.applies(field, answer.values, item.columns)
+        ]
+        assert answer.values.keys() <= {field.name for field in asked}
+        for field in asked:
+            value = answer.values.get(field.name)
+            if isinstance(field, Spans):
+                assert len(value or ()) <= marks
+                for span in value or ():
+                    assert span["quote"] == item.shown[field.over][span["start"] : span["end"]]
+                    assert span["tag"] == field.tags[0].value
+            elif isinstance(field, Compare):
+                assert value == ("b" if swapped[item.id] else "a")
+            elif isinstance(field, Errors):
+                assert value == [field.possible[0]]
+            elif isinstance(field, Choice):
+                assert value == field.possible[0]
+            elif isinstance(field, Scale):
+                assert value == field.min
+            elif isinstance(field, FreeText):
+                assert value == text
+            elif isinstance(field, Edit):
+                assert value == {"verdict": "accept"}
+            elif isinstance(field, Cloze):
+                assert value["quote"] == item.shown[field.over][value["start"] : value["end"]]
+            else:
+                assert [row["point"] for row in value]
+                assert {cell for row in value for cell in row["values"].values()} == {
+                    field.values[0].value
+                }
+    if marks and any(isinstance(field, Spans) for field in study.asked):
+        assert any(
+            answer.values.get(field.name)
+            for answer in answers
+            for field in study.asked
+            if isinstance(field, Spans)
+        )
 
 
 PLAIN = [
@@ -62,6 +125,7 @@ def test_every_item_by_the_keyboard_alone(browser: Browser, tmp_path: Path, name
             by_keyboard(ada.page)
             ada.gone(once)
         finish(ada, name)
+        check_saved(served, text="Right", marks=True)
 
 
 @pytest.mark.parametrize("name", PLAIN)
@@ -78,3 +142,4 @@ def test_every_item_without_scripts(browser: Browser, tmp_path: Path, name: str)
             if number < len(RECORDS[name]):
                 ada.page.wait_for_selector(f"h1:has-text('Item {number + 1} of')")
         finish(ada, name)
+        check_saved(served, text="It is right 🌊.", marks=False)

@@ -321,6 +321,30 @@ def test_spans_count_code_points_overlap_and_can_be_removed(browser: Browser, tm
         ]
 
 
+def test_a_tap_selects_a_sentence_and_a_tag_marks_it(browser: Browser, tmp_path: Path):
+    """On a phone nobody has to drag the ends of a selection. `2.1 m` ends no sentence."""
+    text = "The gate closes at 2.1 m. It **opens** again 🌊 at low tide. Nobody waits."
+    (tmp_path / "answers.jsonl").write_text(
+        json.dumps({"id": "i0", "question": "When?", "answer": text}) + "\n"
+    )
+    (tmp_path / "STUDY.yaml").write_text(
+        "title: Taps\nitems: {from: file, path: answers.jsonl}\nshow: [question, answer]\n"
+        "fields: [{name: marks, type: spans, tags: [{value: wrong, key: w}]}]\n"
+    )
+    with (
+        serving(tmp_path / "STUDY.yaml") as served,
+        someone(browser, served, "Ada", view="phone") as ada,
+    ):
+        spans = ada.page.locator(".field-spans")
+        ada.page.wait_for_selector(".spans.ready")
+        ada.page.locator(".text strong", has_text="opens").tap()
+        ada.page.wait_for_selector(".tags.floating")
+        spans.locator(".tag").first.tap()
+        ada.state("Saved")
+        sentence = "It **opens** again 🌊 at low tide."
+        assert [one["quote"] for one in values(served, "i0")["marks"]] == [sentence]
+
+
 HOSTILE = """# Head 🌊
 
 The **gate _closes_ early** at `6:10`, <img src=x onerror=alert(1)><script>alert(2)</script> [k](javascript:alert(3)).

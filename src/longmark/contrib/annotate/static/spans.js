@@ -20,7 +20,8 @@ function setUp(box) {
     return { node: one.firstChild, at: units[at], end: length ? units[at + Number(length)] : units[at] + one.firstChild.length, whole: Boolean(length) };
   });
   const buttons = [...tags.querySelectorAll(".tag")];
-  const made = { box, text, source, units, leaves, tags, buttons, pending: null, spans: [] };
+  const sentences = (text.dataset.sentences ?? "").split(" ").filter(Boolean).map((place) => place.split("-").map((at) => units[Number(at)]));
+  const made = { box, text, source, units, leaves, sentences, tags, buttons, pending: null, spans: [] };
   box.classList.add("ready");
   input.disabled = field.hidden;
   plain.disabled = true;
@@ -81,6 +82,9 @@ function setUp(box) {
     follow();
     if (made.pending) select(made, snapped(made, made.pending)); // what will be marked is what is seen
   }));
+  let pointer = "mouse"; // a click itself says what made it in some browsers only
+  text.addEventListener("pointerdown", ({ pointerType }) => (pointer = pointerType));
+  text.addEventListener("click", ({ clientX, clientY }) => pointer !== "mouse" && document.getSelection().isCollapsed && tapped(made, clientX, clientY));
   form.addEventListener("restored", read);
   queueMicrotask(read);
   return made;
@@ -114,6 +118,17 @@ function snapped({ source, units }, { start, end }) {
 function select({ leaves }, { start, end }) {
   const first = leaves.find((one) => one.end > start), last = leaves.findLast((one) => one.at < end);
   document.getSelection().setBaseAndExtent(first.node, first.whole ? 0 : Math.max(start - first.at, 0), last.node, last.whole ? last.node.length : Math.min(end, last.end) - last.at);
+}
+
+// A tap selects the sentence that it is on: to drag the ends of a selection is hard on a phone.
+function tapped(made, x, y) {
+  const caret = document.caretPositionFromPoint?.(x, y), range = caret ? null : document.caretRangeFromPoint?.(x, y);
+  const [node, offset] = caret ? [caret.offsetNode, caret.offset] : [range?.startContainer, range?.startOffset];
+  const leaf = made.leaves.find((one) => one.node === node);
+  if (!leaf) return;
+  const at = leaf.whole ? leaf.at : leaf.at + offset;
+  const sentence = made.sentences.find(([start, end]) => start <= at && at < end) ?? made.sentences.find(([, end]) => at === end);
+  if (sentence) select(made, { start: sentence[0], end: sentence[1] });
 }
 
 // The arrow keys move by word; with Shift they select more words.
