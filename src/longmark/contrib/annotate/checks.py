@@ -57,6 +57,8 @@ def contradictions(study: Study) -> Iterator[tuple[Where, str]]:
                 ("show", i),
                 f"{name} is hidden from raters; set blind.systems to shown, or remove it",
             )
+    if study.differences == "marked" and not study.pairs:
+        yield ("differences",), "are those of two answers; set items.from to pairs"
     for name in study.suggestions:
         if name not in before:
             yield ("suggestions", name), _unknown(name, before)

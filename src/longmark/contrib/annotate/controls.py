@@ -15,9 +15,10 @@ import orjson
 
 from longmark.contrib.annotate.items import StudyItem
 from longmark.contrib.annotate.language import sayer
-from longmark.contrib.annotate.study import TIE, VERDICTS, AskedField, Matrix, Study
+from longmark.contrib.annotate.study import SIDES, TIE, VERDICTS, AskedField, Matrix, Study
 from longmark.contrib.annotate.values import Form
 from longmark.contrib.annotate.words import TITLES, Say, as_words, label_of, loaded, shown_side
+from longmark.report.word_diff import DiffPiece, word_diff
 from longmark.text.words import word_spans
 
 _DIGITS = "1234567890"
@@ -148,6 +149,29 @@ def parts(study: Study, item: StudyItem, swapped: bool) -> list[ItemColumn]:
         ):
             out.append(_part(name, value, beside=name in _BESIDE))
     return out
+
+
+def differences(study: Study, item: StudyItem, swapped: bool) -> dict[str, str]:
+    """Where each answer of a pair has words that the other does not have there, in code points: side -> `0-5 9-20`. {}
+    where the study marks none, and where the answers have too little in common."""
+    if study.differences == "none" or not study.pairs:
+        return {}
+    difference = word_diff(*(shown_text(item, side, swapped) for side in SIDES))
+    return {
+        side: _places(pieces)
+        for side, pieces in zip(SIDES, (difference.old, difference.new), strict=True)
+        if any(piece.differs for piece in pieces)
+    }
+
+
+def _places(pieces: Sequence[DiffPiece]) -> str:
+    places = []
+    start = 0
+    for piece in pieces:
+        if piece.differs:
+            places.append(f"{start}-{start + len(piece.text.rstrip())}")
+        start += len(piece.text)
+    return " ".join(places)
 
 
 def shown_text(item: StudyItem, name: str, swapped: bool) -> str:

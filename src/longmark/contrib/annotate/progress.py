@@ -439,6 +439,8 @@ def methods(collected: Collected) -> str:
     sentences.append(
         f"Items were shown {orders[rules.order]}. {blind}{sides}. Raters saw no labels of others."
     )
+    if study.differences == "marked":
+        sentences.append("Words in which the two answers differ were marked.")
     sentences += _beforehand(collected)
     ends = states(collected)
     kinds = Counter(ends.values())

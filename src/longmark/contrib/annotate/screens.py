@@ -30,7 +30,7 @@ from longmark.report.tables import texts
 from longmark.text.sentences import parted
 
 _TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8"}
-_MODULES = ("save.js", "keys.js", "spans.js", "timer.js")
+_MODULES = ("save.js", "keys.js", "spans.js", "timer.js", "differences.js")
 _NONE: Mapping[str, str] = {}
 _DECIDE = ("/owner/disagreements", "Disagreements")
 _READ = ("/guidelines", "Guidelines")
@@ -190,6 +190,7 @@ def _read(study: Study, item: StudyItem, swapped: bool) -> dict[str, Any]:
         "item": item,
         "parts": controls.parts(study, item, swapped),
         "marked": frozenset(),
+        "differences": controls.differences(study, item, swapped),
         **setter,
     }
 

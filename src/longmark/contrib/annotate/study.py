@@ -314,8 +314,9 @@ class Blind(_Part):
 
 class Study(_Part):
     """A study, as `load` checked it. markup: how the texts of items are shown; guidelines: Markdown, read before the
-    first item; consent: Markdown, to be agreed to before anything else; suggestions: field -> column with what is
-    filled in before the rater sees the item (recorded as shown); time: whether visible seconds are kept."""
+    first item; consent: Markdown, to be agreed to before anything else; differences: whether words are marked in which the
+    answers of a pair differ; suggestions: field -> column with what is filled in before the rater sees the item (recorded
+    as shown); time: whether visible seconds are kept."""
 
     title: Text
     language: Text | None = None
@@ -327,6 +328,7 @@ class Study(_Part):
     fields: Annotated[tuple[AskedField, ...], Filled]
     assignment: AssignmentPlan = AssignmentPlan()
     blind: Blind = Blind()
+    differences: Literal["none", "marked"] = "none"
     suggestions: Annotated[
         Mapping[str, Text],
         BeforeValidator(lambda suggested: {} if suggested in (None, "none") else suggested),

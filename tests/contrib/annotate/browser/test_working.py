@@ -345,6 +345,23 @@ def test_a_tap_selects_a_sentence_and_a_tag_marks_it(browser: Browser, tmp_path:
         assert [one["quote"] for one in values(served, "i0")["marks"]] == [sentence]
 
 
+def test_words_in_which_two_answers_differ_are_painted(browser: Browser, tmp_path: Path):
+    pair = {
+        "id": "p",
+        "question": "When?",
+        "a": "The 🌊 gate **closes** at noon.",
+        "b": "The 🌊 gate **opens** at noon.",
+    }
+    (tmp_path / "pairs.jsonl").write_text(json.dumps(pair) + "\n")
+    (tmp_path / "STUDY.yaml").write_text(
+        "title: Pairs\nitems: {from: pairs, path: pairs.jsonl}\nshow: [question, answers]\n"
+        "fields: [{name: preference, type: compare}]\ndifferences: marked\n"
+    )
+    with serving(tmp_path / "STUDY.yaml") as served, someone(browser, served, "Ada") as ada:
+        painted = ada.page.evaluate("[...CSS.highlights.get('differs')].map(String)")
+        assert sorted(painted) == ["closes", "opens"]
+
+
 HOSTILE = """# Head 🌊
 
 The **gate _closes_ early** at `6:10`, <img src=x onerror=alert(1)><script>alert(2)</script> [k](javascript:alert(3)).
