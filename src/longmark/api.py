@@ -24,6 +24,7 @@ from longmark.metric import Metric
 from longmark.options import with_keywords
 from longmark.records import Row
 from longmark.records.read import ExampleSource
+from longmark.report.notebook import TableShown
 
 if TYPE_CHECKING:
     import pandas
@@ -49,7 +50,8 @@ def run(
 ) -> Result:
     """Scores examples, as `engine.run.run`, and returns what the session did with the scores of the folder."""
     run_result = engine.run(examples, metrics, out=out, **options)
-    return Result(**{field.name: getattr(run_result, field.name) for field in fields(run_result)})
+    values = {field.name: getattr(run_result, field.name) for field in fields(run_result)}
+    return Result(**values)
 
 
 @with_keywords(CheckOptions)
@@ -70,33 +72,7 @@ def check(
     return checked(runs, assertions, **{"canonical": canonical, **options})
 
 
-class _Shown:
-    """Shows its table by itself: as text in the REPL, as HTML and Markdown in a notebook. Foreign text is escaped."""
-
-    def table(self) -> Table:
-        """The means, a line for each metric and system."""
-        raise NotImplementedError
-
-    def __repr__(self) -> str:
-        from longmark.report.tables import as_text
-
-        try:
-            return as_text(self.table()).rstrip("\n")
-        except UserError as error:  # the folder is gone
-            return f"<{type(self).__name__}: {error}>"
-
-    def _repr_html_(self) -> str:
-        from longmark.report.tables import as_html
-
-        return as_html(self.table())
-
-    def _repr_markdown_(self) -> str:
-        from longmark.report.tables import as_markdown
-
-        return as_markdown(self.table())
-
-
-class Result(_Shown, RunResult):
+class Result(TableShown, RunResult):
     """What a session did (the fields of `RunResult`), and the scores of its folder."""
 
     @cached_property
@@ -110,7 +86,7 @@ class Result(_Shown, RunResult):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RunScores(_Shown):
+class RunScores(TableShown):
     """The scores of a run folder. folder: of the run; observations: in the order of the examples.
 
     `len` and every form that is not wide go by observations, iteration by rows, which have evidence too. A missing

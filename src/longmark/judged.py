@@ -188,7 +188,11 @@ async def judged_score(models: Models, prompts: ScorePrompts, inputs: Mapping[st
         prompt = prompts.expected
         reader = prompts.token
     else:
-        prompt, reader = (reasons, prompts.reasoned) if reasons else (prompts.text, prompts.number)
+        prompt = prompts.text
+        reader = prompts.number
+        if reasons:
+            prompt = reasons
+            reader = prompts.reasoned
     scores: list[float] = []
     judgements: list[Judgement] = []
     for judge, k in ((judge, k) for judge in models.judges for k in judging.numbers):

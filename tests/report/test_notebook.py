@@ -1,5 +1,6 @@
 """What the results of analyses show of themselves in the REPL and in a notebook."""
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.analysis.compare.runs import run_of
+from tests.program import write_jsonl
 from tests.report.runs import CORRECTNESS, RELEVANCE
 
 import longmark
@@ -68,3 +70,33 @@ def test_of_a_long_table_the_first_rows_are_shown_and_the_others_counted(tmp_pat
     assert "app.m19" in repr(result)
     assert "app.m20" not in repr(result)
     assert "10 more rows" in repr(result)
+
+
+def test_a_result_has_its_figures_by_heading_and_a_notebook_draws_each(tmp_path: Path):
+    pytest.importorskip("matplotlib")
+    result = longmark.compare(run_folder(tmp_path), draws=199)
+    drawn = [
+        figure
+        for section in result.page().sections
+        for figure in section.figures
+        if figure.draw is not None
+    ]
+    assert len(result.figures) == len(drawn) > 1, "none is lost, though two headings are equal"
+    first = drawn[0].label
+    assert next(iter(result.figures)) == first
+    svg = result.figures[first]._repr_svg_()
+    assert svg is not None
+    assert "<svg" in svg[:400]
+
+
+def test_a_result_that_is_a_table_shows_it_and_one_without_its_folder_says_so(tmp_path: Path):
+    """Scores of a run, and a check, in the three forms of all results."""
+    write_jsonl(tmp_path / "a.jsonl", [{"id": "1", "question": "Why?", "answer": "It rained."}])
+    run = longmark.run(tmp_path / "a.jsonl", metrics="classic.length", out=tmp_path / "run")
+    checked = longmark.check(tmp_path / "run", "classic.length.words every >= 1")
+    for result in (run, run.scores, checked):
+        assert "classic.length.words" in repr(result)
+        assert "<table>" in result._repr_html_()
+        assert "|" in result._repr_markdown_()
+    shutil.rmtree(tmp_path / "run")
+    assert repr(run).startswith("<Result: ")

@@ -401,6 +401,27 @@ def test_a_base_that_cannot_be_compared_is_refused_before_the_run_or_costs_no_sc
     assert scored("new") == 0
 
 
+def test_a_misspelt_base_names_the_run_that_was_meant_and_can_be_made_an_error(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    pytest.importorskip("scipy")
+    lengths("new", 5)
+    lengths("baseline", 5)
+    assert scored("baseline") == 0
+    assert scored("new", "--base", "basline", "--fail-if-worse", "--require-base") == 2
+    error = capsys.readouterr().err
+    assert (
+        "--base basline does not exist, and --require-base is set. Did you mean baseline?" in error
+    )
+    assert not Path("new").exists()
+    assert scored("new", "--base", "basline", *FILES) == 0
+    assert "Did you mean baseline?" in read()[1]
+    assert scored("new", "--base", "baseline", "--require-base", *FILES) == 0
+    assert read()[2]["changes"][0]["base"] == "baseline"
+    assert scored("new", "--require-base") == 2
+    assert "add --base RUN" in capsys.readouterr().err
+
+
 def test_a_regression_gate_stands_in_the_project_file(capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("scipy")
     lengths("old", 6)

@@ -9,7 +9,7 @@ them: the metrics of two systems are one family, and alpha (5 %) is divided by t
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,7 @@ from longmark.report.gates import (
     limits_of,
     refuse_unknown_systems,
 )
+from longmark.report.notebook import TableShown
 from longmark.report.summary import Summary, summarise
 from longmark.report.tables import Column, Table, one_line
 from longmark.scores.files import paths_given, rows_of, sources_of
@@ -41,8 +42,8 @@ from longmark.stats.gate import TAIL
 _PLACES = 4
 
 
-@dataclass(frozen=True)
-class CheckResult:
+@dataclass(frozen=True, repr=False)
+class CheckResult(TableShown):
     """The result of a check: runs; assertions, each once, in the grammar; results: for each assertion a result by metric
     and system; family: what was done about several."""
 
@@ -50,7 +51,7 @@ class CheckResult:
     assertions: tuple[str, ...]
     results: tuple[Checked, ...]
     family: str = ""
-    notices: tuple[str, ...] = field(default=(), repr=False)
+    notices: tuple[str, ...] = ()
 
     @property
     def met(self) -> bool:
@@ -85,21 +86,6 @@ class CheckResult:
             Column("what would decide it", "decides", key="decides"),
         )
         return Table("check", "Assertions", columns, self.results)
-
-    def __repr__(self) -> str:
-        from longmark.report.tables import as_text
-
-        return as_text(self.table()).rstrip("\n")
-
-    def _repr_html_(self) -> str:
-        from longmark.report.tables import as_html
-
-        return as_html(self.table())
-
-    def _repr_markdown_(self) -> str:
-        from longmark.report.tables import as_markdown
-
-        return as_markdown(self.table())
 
 
 def check(

@@ -7,6 +7,7 @@ that goes wrong here loses the run: what cannot be compared has a reason, and fa
 from __future__ import annotations
 
 import argparse
+import difflib
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -29,9 +30,9 @@ if TYPE_CHECKING:
 def check(arguments: argparse.Namespace, out: Path | None) -> None:
     """UserError or MissingExtra, before anything is paid for, where the run cannot be compared with its base."""
     if not arguments.base:
-        if arguments.fail_if_worse or arguments.margin:
+        if arguments.fail_if_worse or arguments.margin or arguments.require_base:
             raise UserError(
-                "--fail-if-worse and --margin need a run to compare with: add --base RUN"
+                "--fail-if-worse, --margin and --require-base need a run to compare with: add --base RUN"
             )
         return
     needs_stats("run --base")
@@ -64,21 +65,39 @@ def check_primary(arguments: argparse.Namespace, scores: Sequence[str]) -> None:
 
 def leave_out_absent(arguments: argparse.Namespace) -> None:
     """Where the base is not there yet, as in the first run of a build: the run is scored and compared with nothing, and
-    a notice says so (`arguments.no_base`), on standard error and in the summary."""
+    a notice says so (`arguments.no_base`), on standard error and in the summary. UserError with --require-base: for a
+    build that has a base, a wrong path would otherwise pass each time."""
     arguments.no_base = ""
     if not arguments.base or os.path.lexists(arguments.base):
         return
     if arguments.out is not None and real(arguments.out) == real(arguments.base):
         return  # `check` refuses the run itself
+    near = _near_runs(arguments.base, arguments.out)
+    hint = f" Did you mean {' or '.join(near)}?" if near else ""
+    if arguments.require_base:
+        raise UserError(f"--base {arguments.base} does not exist, and --require-base is set.{hint}")
     gate = "; --fail-if-worse tested nothing" if arguments.fail_if_worse else ""
     arguments.no_base = (
         f"--base {arguments.base} does not exist yet, so this run is compared with nothing{gate}. It can be the base of "
-        "the next one."
+        f"the next one.{hint}"
     )
     arguments.base = None
     arguments.fail_if_worse = False
     arguments.margin = []
-    arguments.primary = []
+
+
+def _near_runs(base: Path, out: Path | None) -> list[str]:
+    """The runs beside a base that is not there whose names are most like its own."""
+    try:
+        folders = [folder for folder in base.parent.iterdir() if is_run(folder)]
+    except OSError:
+        return []
+    names = [folder.name for folder in folders if out is None or real(folder) != real(out)]
+    return [str(base.parent / name) for name in difflib.get_close_matches(base.name, names, 2, 0.8)]
+
+
+def is_run(folder: Path) -> bool:
+    return (folder / "manifest.json").is_file()
 
 
 def changes(

@@ -126,7 +126,8 @@ def _checked_options(arguments: argparse.Namespace, examples: KeptFile) -> RunOp
             refuse_unknown(arguments.cluster, _lenient(examples, arguments))
     with problems.noted():
         outputs_of(arguments, [arguments.examples])
-    base.leave_out_absent(arguments)
+    with problems.noted():
+        base.leave_out_absent(arguments)
     with problems.noted():
         base.check(arguments, arguments.out)
     with problems.noted():

@@ -328,6 +328,9 @@ class GateOptions(PrimaryOption):
     fail_if_worse: bool = option(
         False, "exit 3 unless each system is `no worse than` in --base (see: longmark check)"
     )
+    require_base: bool = option(
+        False, "stop where the run of --base is not there (default: a notice, for a first build)"
+    )
     margin: Sequence[str] = option(
         (), "the largest difference from --base that does not matter; repeatable", "[METRIC=]NUMBER"
     )

@@ -138,6 +138,11 @@ class Figure:
     width: float = WIDTH
     says: str = ""
 
+    def _repr_svg_(self) -> str | None:
+        """For a notebook; None where there is nothing to draw."""
+        svg = rendered(self, ("svg",)).get("svg")
+        return svg.decode() if svg else None
+
 
 def rendered(
     figure: Figure, formats: Iterable[str] | None = None, salt: str = ""

@@ -1,24 +1,61 @@
 """What a result shows of itself, in the REPL and in a notebook: its conclusion and one table, at most a screen.
 
-A result of an analysis derives from `SelfShown` and names the module of its page. The whole of it is that
-document: `longmark.compare(...).page()`.
+A result that is a table derives from `TableShown`. A result of an analysis derives from `SelfShown` and names the module
+of its page. The whole of it is that document: `longmark.compare(...).page()`; its figures are `figures`, by heading.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
 from html import escape
 from importlib import import_module
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from longmark.report.document import Document, Section
-from longmark.report.tables import Table, as_html, as_markdown, as_text, main_columns, markdown
+from longmark.errors import UserError
+
+if TYPE_CHECKING:  # imported where something is shown: `longmark.run` alone needs no page
+    from longmark.report.document import Document
+    from longmark.report.figures import Figure
+    from longmark.report.tables import Table
 
 _ROWS = 20  # of the table
 
 
-class SelfShown:
-    """A result that shows its conclusion and its first table. Foreign text is escaped."""
+class ShownInForms:
+    """What the REPL and notebooks ask a result for. Foreign text is escaped."""
+
+    __slots__ = ()
+
+    def _shown_as(self, form: str) -> str:
+        """The result as `text`, `html` or `markdown`."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        try:
+            return self._shown_as("text")
+        except UserError as error:  # the folder is gone
+            return f"<{type(self).__name__}: {error}>"
+
+    def _repr_html_(self) -> str:
+        return self._shown_as("html")
+
+    def _repr_markdown_(self) -> str:
+        return self._shown_as("markdown")
+
+
+class TableShown(ShownInForms):
+    """A result that shows its table."""
+
+    __slots__ = ()
+
+    def table(self) -> Table:
+        raise NotImplementedError
+
+    def _shown_as(self, form: str) -> str:
+        return _table_as(form, self.table())
+
+
+class SelfShown(ShownInForms):
+    """A result that shows its conclusion and its first table."""
 
     __slots__ = ()
     PAGE: ClassVar[str]
@@ -29,26 +66,46 @@ class SelfShown:
         document: Document = import_module(self.PAGE).document(self)
         return document
 
-    def __repr__(self) -> str:
-        title, says, table, remarks = _screen(self.page())
-        text = as_text(table) if table else ""
-        return "\n".join(
-            part for part in (title, says, "", text.rstrip("\n"), remarks) if part or text
-        )
+    @property
+    def figures(self) -> dict[str, Figure]:
+        """The figures of the page by their headings, each of which a notebook draws (extra `stats`). A heading that an
+        earlier section has, too, is followed by that of its own section."""
+        figures: dict[str, Figure] = {}
+        for section in self.page().sections:
+            for figure in section.figures:
+                if figure.draw is not None:
+                    is_new = figure.label not in figures
+                    heading = figure.label if is_new else f"{figure.label} ({section.title})"
+                    figures[heading] = figure
+        return figures
 
-    def _repr_html_(self) -> str:
-        title, says, table, remarks = _screen(self.page())
-        html = as_html(table) if table else ""
-        return f"<p><b>{escape(title)}</b><br>{escape(says)}</p>{html}<p>{escape(remarks)}</p>"
+    def _shown_as(self, form: str) -> str:
+        from longmark.report.tables import markdown
 
-    def _repr_markdown_(self) -> str:
         title, says, table, remarks = _screen(self.page())
-        text = as_markdown(table) if table else ""
-        return f"**{markdown(title)}**\n\n{markdown(says)}\n\n{text}\n{markdown(remarks)}\n"
+        drawn = _table_as(form, table) if table else ""
+        if form == "html":
+            return f"<p><b>{escape(title)}</b><br>{escape(says)}</p>{drawn}<p>{escape(remarks)}</p>"
+        if form == "markdown":
+            return f"**{markdown(title)}**\n\n{markdown(says)}\n\n{drawn}\n{markdown(remarks)}\n"
+        return "\n".join(part for part in (title, says, "", drawn, remarks) if part or drawn)
+
+
+def _table_as(form: str, table: Table) -> str:
+    from longmark.report.tables import as_html, as_markdown, as_text
+
+    if form == "text":
+        return as_text(table).rstrip("\n")
+    return as_html(table) if form == "html" else as_markdown(table)
 
 
 def _screen(document: Document) -> tuple[str, str, Table | None, str]:
     """The title, what the first section says, its first table, and what there is besides."""
+    from dataclasses import replace
+
+    from longmark.report.document import Section
+    from longmark.report.tables import main_columns
+
     first = next(
         (section for section in document.sections if section.says or section.tables),
         Section("", ""),
