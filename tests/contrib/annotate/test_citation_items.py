@@ -48,9 +48,8 @@ def test_each_sentence_and_each_source_that_it_names_is_an_item(tmp_path: Path) 
     assert [item.id for item in items] == ["ice.s1.c1", "ice.s2.c2", "ice.s2.c3", "ice.s3.c1"]
     salt = items[1]
     assert salt.shown["statement"] == "Salt lowers its freezing point [2, 3]."
-    assert salt.shown["passages"] == [
-        {"text": "Salt lowers the freezing point of water.", "id": "salt"}
-    ]
+    assert salt.shown["source"] == "Salt lowers the freezing point of water."
+    assert salt.shown["citation"] == "2"
     assert salt.question_id == "q-ice"
     assert salt.example_ids == {"answer": "ice"}
     place = slice(salt.meta["sentence_start"], salt.meta["sentence_end"])
@@ -74,9 +73,9 @@ def test_a_marker_between_two_words_does_not_hide_a_sentence_that_is_repeated(
 def test_a_source_without_a_text_is_no_item(tmp_path: Path) -> None:
     sources = [{"url": "https://a.org", "text": "It rains."}, {"url": "https://b.org"}]
     answer = "It rains [a](https://a.org). It snows [b](https://b.org)."
-    assert [one.meta["citation"] for one in items_of(tmp_path, answer=answer, sources=sources)] == [
-        "https://a.org"
-    ]
+    assert [
+        one.shown["citation"] for one in items_of(tmp_path, answer=answer, sources=sources)
+    ] == ["https://a.org"]
 
 
 def test_answers_that_cite_nothing_are_refused(tmp_path: Path) -> None:

@@ -7,7 +7,8 @@ out of range, or that a page is missing, `citations.resolvable` says.
 
     id           ANSWER.sN.cNAME: the number of the sentence among those that cite, from 1, and what the marker names
     statement    the sentence as the answer has it, with its markers
-    contexts     the source's passages
+    source       the text of the source: of several passages that share its id, all
+    contexts     the same as passages, with their ids
     sentence_start, sentence_end, citation
                  the place of the label (`scores.answer_parts`)
     answer_id, answer_sha256
@@ -49,9 +50,10 @@ def citation_columns(example: Example, columns: Mapping[str, Any]) -> Iterator[d
     labelled: set[tuple[Place, str]] = set()
     for place, statement in _places(answer, text):
         for citation in statement.citations:
+            sources = [answer.sources[number] for number in citation.places]
             passages = [
                 {"text": source.text, **({"id": source.id} if source.id else {})}
-                for source in (answer.sources[number] for number in citation.places)
+                for source in sources
                 if source.text is not None
             ]
             if not passages or (place, citation.name) in labelled:
@@ -62,6 +64,7 @@ def citation_columns(example: Example, columns: Mapping[str, Any]) -> Iterator[d
                 **shared,
                 "id": f"{example.id}.s{number}.c{citation.name}",
                 "statement": text[slice(*place)],
+                "source": "\n\n".join(passage["text"] for passage in passages),
                 "contexts": passages,
                 SENTENCE_START: place[0],
                 SENTENCE_END: place[1],

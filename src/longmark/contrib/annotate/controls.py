@@ -28,7 +28,7 @@ IMPOSSIBLE = '{"impossible":true}'
 # Read beside the answer, and one tap away on a phone.
 _BESIDE = frozenset({"passages", "contexts", "reference", "expanded_reference", "profile"})
 # Texts that are always set as such; characters of another that is set beside its title.
-_LONG = frozenset({"question", "answer", "a", "b", "statement"})
+_LONG = frozenset({"question", "answer", "a", "b", "statement", "source"})
 _BRIEF = 60
 _PLACES = ("key", "title", "source", "document", "page", "section", "url", "id")
 

@@ -281,8 +281,8 @@ def _ratings(collected: Collected) -> Iterator[Record]:
         }
         groups = _groups(entry.item)
         if collected.study.items.from_ == "citations":
-            meta = entry.item.meta
-            groups |= {column: meta[column] for column in (*PART_COLUMNS, ANSWER_SHA256)}
+            columns = entry.item.columns
+            groups |= {column: columns[column] for column in (*PART_COLUMNS, ANSWER_SHA256)}
         elif (digest := _digest(entry.item, "answer")) is not None:
             groups[ANSWER_SHA256] = digest
         if (
