@@ -36,6 +36,12 @@ class NuggetOptions:
 
     out: str | None = option(None, "the nuggets to write: .jsonl, a line for each question", "FILE")
     generator: str | None = option(None, "the model that lists and weighs the facts", "MODEL")
+    checker: str | None = option(
+        None,
+        "what decides whether two facts say the same, so that one of them stays: embedded or a model (default: only "
+        "equal words do)",
+        "MODEL",
+    )
 
 
 def questions(verbs: Any) -> None:
@@ -223,7 +229,8 @@ def rag(verbs: Any) -> None:
     )
     verb = add_verb(actions, "nuggets", f"{_CLI}.nuggets:nuggets", text)
     add(verb, "questions", "EXAMPLES", "examples with questions and contexts")
-    add_options(verb, NuggetOptions, titled=False, required=True)
+    add_options(verb, NuggetOptions, ("out", "generator"), titled=False, required=True)
+    add_options(verb, NuggetOptions, ("checker",), titled=False)
     add_prompts(verb)
     add_input(verb)
     add_calls(verb)

@@ -58,9 +58,12 @@ def generator(
     return FakeChat(reply)
 
 
-def made(chat: FakeChat, tmp_path: Path, *examples: Example) -> NuggetRecords:
+def made(
+    chat: FakeChat, tmp_path: Path, *examples: Example, checker: FakeChat | None = None
+) -> NuggetRecords:
     client = Client(CallCache(tmp_path / "calls.sqlite"))
-    models = Models(Backends(generator=chat), client, UsageLog(), PromptBook())
+    backends = Backends(generator=chat, checker=checker)
+    models = Models(backends, client, UsageLog(), PromptBook())
     return asyncio.run(make_nuggets(examples, models))
 
 
@@ -177,3 +180,34 @@ def test_the_command_writes_what_it_makes_and_says_what_it_leaves_out(
         "query": "Why salt?",
         "nuggets": [{"text": "Salt melts ice.", "importance": "vital"}],
     }
+
+
+def test_facts_that_entail_each_other_are_one_where_a_checker_is_named(tmp_path: Path) -> None:
+    entailments = {
+        ("Salt melts ice.", "Ice melts by salt."),
+        ("Ice melts by salt.", "Salt melts ice."),
+        ("Road salt melts ice.", "Salt melts ice."),  # one direction: both stay
+    }
+    sent: list[str] = []
+
+    def relation(request: ChatRequest) -> str:
+        asked_text = request.messages[1].content
+        premise = inside(asked_text, "premise")
+        sent.append(premise)
+        listed = re.findall(r"^(\d+)\. (.*)$", inside(asked_text, "statements"), re.MULTILINE)
+        labels = {
+            number: "entails" if (premise, text) in entailments else "neutral"
+            for number, text in listed
+        }
+        return json.dumps(labels)
+
+    facts = ["Salt melts ice.", "Road salt melts ice.", "Ice melts by salt.", "Salt is cheap."]
+    passages = example(*facts)
+    (record,) = made(
+        generator(each_passage), tmp_path, passages, checker=FakeChat(relation)
+    ).records
+    assert [nugget.text for nugget in record.nuggets] == [facts[0], facts[1], facts[3]]
+    # each fact but the last with those behind it, and one back
+    assert sorted(sent) == sorted([*facts[:3], "Ice melts by salt."])
+    (record,) = made(generator(each_passage), tmp_path, passages).records
+    assert [nugget.text for nugget in record.nuggets] == facts

@@ -14,6 +14,7 @@ from longmark.contrib.make.rag.nuggets import make_nuggets, questions_of
 from longmark.errors import UserError
 from longmark.options.groups import ModelNames
 from longmark.progress import counted
+from longmark.text.overlap import named_checker
 from longmark.writing import replacing
 
 _SUFFIXES = (".jsonl", ".ndjson")
@@ -27,7 +28,11 @@ def nuggets(arguments: argparse.Namespace) -> int:
     n_questions = len(questions_of(examples))
     tell = stage_lines(arguments.quiet)
     counter = itertools.count(1)
-    with open_models(arguments, ModelNames(generator=arguments.generator)) as (models, _registry):
+    names = ModelNames(
+        generator=arguments.generator,
+        checker=named_checker(arguments.checker),
+    )
+    with open_models(arguments, names) as (models, _registry):
         written = finish_with(
             models,
             lambda: make_nuggets(

@@ -1,14 +1,16 @@
 """Nuggets out of passages: the facts that a good answer to a question holds, as nuggetizer makes them.
 
 For each question the generator goes through its passages, ten at a time, and keeps a list of at most 30 facts, which
-each window updates. Facts that say the same in equal words are one. Then it says of each, ten in a call, whether it is
-vital or okay; vital ones come first, and the first 20 are kept.
+each window updates. Facts that say the same in equal words are one; with a checker so are facts that entail each other (a
+strongly connected component of the graph of statements), of which the first in the list stays. Then the generator says of
+each, ten in a call, whether it is vital or okay; vital ones come first, and the first 20 are kept.
 
 Sources: castorini/nuggetizer at d00dc3e, src/nuggetizer/models/nuggetizer.py (windows of 10: lines 42-44; 30 nuggets:
 46; the loop: 713-745); the best 20: vectara/open-rag-eval at dfc4175, metrics/autonugget_metric.py:252-255. Deviations:
 the prompts are ours; a reply that cannot be read twice leaves the question out, where nuggetizer goes on with what it
 has and takes every nugget of the call as okay.
-Cost: for each question 1 call for 10 passages and 1 for 10 facts.
+Cost: for each question 1 call for 10 passages and 1 for 10 facts; a chat model as the checker gets at most 2 calls for each
+fact: one with the facts behind it, and one with those that it entails.
 """
 
 from __future__ import annotations
@@ -28,7 +30,8 @@ from longmark.prompts import prompt
 from longmark.records import Example
 from longmark.records.expected import IMPORTANCES, VITAL, Nugget
 from longmark.text.claims import each_once
-from longmark.text.entailment import labels_reader
+from longmark.text.entailment import ENTAILS, checker_of, labels_reader
+from longmark.text.graph import CONTEXT, Statement, StatementGraph, coverage
 
 WINDOW = 10
 MOST = 30
@@ -144,6 +147,7 @@ async def _record(asked_question: AskedOfPassages, models: Models) -> NuggetReco
         texts = await _updated(asked_question.question, window, texts, models)
     if not texts:
         raise NoScore("undefined", "The generator finds no fact in the contexts.")
+    texts = await _distinct(texts, models)
     importances: list[str] = []
     for start in range(0, len(texts), WINDOW):
         batch = texts[start : start + WINDOW]
@@ -169,6 +173,48 @@ async def _updated(
     reader = structure(_NuggetList, max_tokens=64 + _TOKENS * MOST)
     verdict = await ask(models, models.generator, LIST, inputs, reader, Sampling())
     return list(each_once(verdict.value.nuggets).values())[:MOST]
+
+
+async def _distinct(texts: Sequence[str], models: Models) -> list[str]:
+    """The first of facts that entail each other, by the checker; all of them where there is none.
+
+    Each fact is asked about with those behind it, and back only where it entails them."""
+    if models.checker is None:
+        return list(texts)
+    checker = checker_of(models)
+    nodes = [Statement(str(place), CONTEXT, text) for place, text in enumerate(texts)]
+
+    async def entailed(premise: int, hypotheses: Sequence[int]) -> list[int]:
+        hypothesis_texts = [texts[place] for place in hypotheses]
+        relations = await checker.relations(
+            texts[premise],
+            hypothesis_texts,
+        )
+        return [
+            place
+            for place, relation in zip(hypotheses, relations, strict=True)
+            if relation.label == ENTAILS
+        ]
+
+    places = list(range(len(texts)))
+    forward = await concurrently(
+        lambda premise: entailed(premise, range(premise + 1, len(texts))), places
+    )
+    entailing = {place: [first for first in places if place in forward[first]] for place in places}
+    backward = await concurrently(lambda premise: entailed(premise, entailing[premise]), places)
+    edges: set[tuple[str, str]] = set()
+    for direction in (forward, backward):
+        for premise, entailed_places in enumerate(direction):
+            for place in entailed_places:
+                edges.add((str(premise), str(place)))
+    graph = StatementGraph(
+        tuple(nodes),
+        frozenset(edges),
+    )
+    return [
+        component.members[0].text  # the first in the list
+        for component in coverage(graph).components
+    ]
 
 
 async def _importances(question: str, texts: Sequence[str], models: Models) -> list[str]:
