@@ -180,6 +180,54 @@ def test_broad_tables_get_smaller_type_then_lie_on_their_side():
         assert len(cells_of(latex)[1]) == 4
 
 
+def summary_table(rows: int = 7) -> Table:
+    """As the summary of metaeval: seven columns, the last a sentence, the third and fifth to spare."""
+    columns = (
+        Column("metric"),
+        Column("direction"),
+        Column("Spearman", places=3, kind="estimate"),
+        Column("answers", spare=1),
+        Column("p (Holm)", places=3),
+        Column("unscored", spare=2),
+        Column("conclusion"),
+    )
+    says = "correlates with human ratings; below the human ceiling of the raters"
+    items = [
+        (f"classic.metric_{place}", "higher is better", 0.344, 200, 0.001, 0, says)
+        for place in range(rows)
+    ]
+    return Table("summary", "Metrics against human ratings", columns, items)
+
+
+def test_a_short_table_of_long_sentences_is_no_longtable():
+    """Seven rows stand on one page, however many lines each of them takes."""
+    turned = as_latex(summary_table())
+    assert "longtable" not in turned
+    assert "\\begin{sidewaystable}" in turned
+    assert len(cells_of(turned)[1]) == 7 + 1
+
+
+@pytest.mark.parametrize(("width", "place"), [("column", "table"), ("page", "table*")])
+def test_in_two_columns_a_table_is_a_float_as_wide_as_one_or_both(width: str, place: str):
+    float_ = as_latex(summary_table(), width=width)
+    assert f"\\begin{{{place}}}\n" in float_
+    assert f"\\end{{{place}}}" in float_
+    assert "\\resizebox{\\ifdim\\width>\\linewidth\\linewidth" in float_, "shrunk to it at most"
+    assert "longtable" not in float_
+    assert "landscape" not in float_
+    assert len(cells_of(float_.replace("table*", "table"))[1]) == 7 + 1
+    long_table = as_latex(summary_table(90), width=width)
+    assert "longtable" not in long_table
+    assert "More rows than a page has room for" in long_table
+
+
+def test_a_column_has_room_for_fewer_columns_and_the_note_names_those_left_out():
+    column = as_latex(summary_table(), width="column")
+    page = as_latex(summary_table(), width="page")
+    assert "Left out for lack of room, but in the CSV file: answers, unscored." in column
+    assert "Left out" not in page
+
+
 def test_what_fills_more_than_a_page_is_a_longtable_with_all_its_rows():
     table = Table(
         "t",

@@ -202,5 +202,5 @@ def _published(
     with under_way() as tell:
         study = study_of(arguments.runs, progress=tell, **options)
     page = document(study)
-    publish(page, arguments.out, Console(), verbose=arguments.verbose)
+    publish(page, arguments.out, Console(), verbose=arguments.verbose, width=arguments.width)
     return int(code(study, arguments, page))

@@ -40,5 +40,11 @@ def metaeval(arguments: argparse.Namespace) -> int:
 
     check_out(arguments.out)
     results = hold(arguments.rows, arguments.human, **keywords(MetaevalGroups, arguments))
-    publish(document(results), arguments.out, Console(highlight=False), verbose=arguments.verbose)
+    publish(
+        document(results),
+        arguments.out,
+        Console(highlight=False),
+        verbose=arguments.verbose,
+        width=arguments.width,
+    )
     return 0

@@ -437,6 +437,12 @@ class PageOptions:
         None, "the folder for the tables (CSV, Markdown, LaTeX, JSON) and report.html", "DIR"
     )
     verbose: bool = option(False, "print every table (default: the first of each main section)")
+    width: str | None = option(
+        None,
+        "LaTeX tables as floats of this width in a document of two columns (default: for one column)",
+        "column|page",
+        choices=("column", "page"),
+    )
 
 
 @dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)

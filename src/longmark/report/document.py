@@ -264,12 +264,17 @@ def brief(document: Document) -> Document:
 
 
 def publish(
-    document: Document, out: Path | None, console: Console, *, verbose: bool = True
+    document: Document,
+    out: Path | None,
+    console: Console,
+    *,
+    verbose: bool = True,
+    width: str | None = None,
 ) -> None:
     """Prints every section: its title, what it says, its tables. With `out` first writes
     `out/report.html`, every figure as `out/figures/NAME.svg`, `.pdf` and `.png`, and every table as
     `out/tables/NAME.csv`, `.md`, `.tex` and `.json`, so that `| head` still leaves all files. verbose: prints the
-    whole document, else what is `brief`.
+    whole document, else what is `brief`; width: of the tables in LaTeX (`tables.as_latex`).
 
     Errors: those of `check_out` and of `write_document`.
     """
@@ -277,7 +282,7 @@ def publish(
     if out is not None:
         tables = [table for section in document.sections for table in section.tables]
         check_within(out, out / "tables")
-        write_tables(tables, out / "tables", document.kind, document.signatures)
+        write_tables(tables, out / "tables", document.kind, document.signatures, width or "")
         write_document(document, out / "report.html")
     _print(document if verbose else brief(document), out, console)
     if out is not None:

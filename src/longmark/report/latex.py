@@ -1,7 +1,8 @@
 """A table of texts as LaTeX: escaped, with `booktabs` rules, a `longtable` where it fills more than a page.
 
 The first line, a comment, names the packages it needs. A table too wide for the page of `article` is set in smaller
-type, then turned; a box shrinks what is still too wide (see `fits`), unless it is long.
+type, then turned; a box shrinks what is still too wide (see `fits`), unless it is long. For a document in two columns a
+table is a float as wide as one column or as both (`FLOATS`).
 """
 
 from __future__ import annotations
@@ -17,6 +18,14 @@ _LAYOUTS = (
     ("\\footnotesize", 115, 27, True),
 )
 """Size of type, characters in a line, lines of a page beside caption and note, whether the page is turned."""
+FLOATS = {
+    "column": ("\\footnotesize", 52, 60, False),
+    "page": ("\\footnotesize", 105, 60, False),
+}
+"""The layout of a table for a document in two columns: a float as wide as a column, or as both (`table*`). It is never
+turned, and never a longtable, which two columns do not allow."""
+_SHRUNK = (1, 1.25, 1.5)
+"""How much wider than the line a short table may be set before a box shrinks it, so that its texts take fewer lines."""
 _BROKEN = 40
 _NARROW = 20
 """Characters; a column of longer texts is broken into lines; the second is for the turned page."""
@@ -68,14 +77,16 @@ class Texts:
     bold: Sequence[Sequence[bool]]
 
 
-def latex(name: str, title: str, texts: Texts, note: str) -> str:
-    """A table with `booktabs` rules, its label `tab:NAME`."""
-    (size, line, page, turned), shares = _layout(texts)
-    lines = sum(
-        max([1.0, *(1.1 * len(row[i]) / (s * line) for i, s in enumerate(shares) if s)])
-        for row in texts.rows
-    )
-    long = lines + 4 > page
+def latex(name: str, title: str, texts: Texts, note: str, width: str = "") -> str:
+    """A table with `booktabs` rules, its label `tab:NAME`. width: a key of `FLOATS`; "": of a page of one column."""
+    (size, line, page, turned), shares = _layout(texts, width)
+    wider = [[share * factor for share in shares] for factor in (_SHRUNK if size else (1,))]
+    fitting = (broad for broad in wider if _lines(texts, broad, line) + 4 <= page)
+    shares = next(fitting, shares)
+    long = _lines(texts, shares, line) + 4 > page
+    if long and width:
+        long = False  # what is too long for the page says so
+        note = f"{note} More rows than a page has room for."
     caption = (
         f"\\caption{{{escaped(title)}}}\n\\label{{tab:{re.sub(r'[^A-Za-z0-9_.:-]', '-', name)}}}"
     )
@@ -101,7 +112,7 @@ def latex(name: str, title: str, texts: Texts, note: str) -> str:
         ]
     else:
         packages += [*(["graphicx"] if size else []), *(["rotating"] if turned else [])]
-        place = "sidewaystable" if turned else "table"
+        place = "sidewaystable" if turned else "table*" if width == "page" else "table"
         box = (
             "\\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{%\n"
             if size
@@ -145,6 +156,23 @@ def _ruled(texts: Texts, shares: Sequence[float], caption: str) -> str:
     )
 
 
+def _lines(texts: Texts, shares: Sequence[float], line: int) -> float:
+    """The lines of the rows. shares: of the line, for columns that are broken; line: its characters."""
+    return sum(
+        max(
+            [
+                1.0,
+                *(
+                    1.1 * len(row[place]) / (share * line)
+                    for place, share in enumerate(shares)
+                    if share
+                ),
+            ]
+        )
+        for row in texts.rows
+    )
+
+
 def _widths(texts: Texts) -> list[int]:
     """Characters of the longest cell of each column, or of the longest part of its head."""
     return [
@@ -153,17 +181,23 @@ def _widths(texts: Texts) -> list[int]:
     ]
 
 
-def fits(texts: Texts) -> bool:
-    """Whether the table fits the width of a turned page in the smallest type."""
-    free, broken = _room(_LAYOUTS[-1], texts, _widths(texts))
+def fits(texts: Texts, width: str = "") -> bool:
+    """Whether the table fits the width of a turned page in the smallest type, or its float."""
+    layout = FLOATS[width] if width else _LAYOUTS[-1]
+    free, broken = _room(layout, texts, _widths(texts))
     return free >= 0.7 * _NARROW * sum(broken)
+
+
+def _widest(layout: tuple[str, int, int, bool]) -> int:
+    """From how many characters on a column is broken."""
+    return _NARROW if layout[3] or layout in FLOATS.values() else _BROKEN
 
 
 def _room(
     layout: tuple[str, int, int, bool], texts: Texts, widths: Sequence[int]
 ) -> tuple[int, list[bool]]:
     """The characters that are left for the columns that are broken, and which these are."""
-    widest = _NARROW if layout[3] else _BROKEN
+    widest = _widest(layout)
     broken = [
         not right and width > widest for width, right in zip(widths, texts.right, strict=True)
     ]
@@ -171,12 +205,12 @@ def _room(
     return layout[1] - fixed - _GAP * len(widths), broken
 
 
-def _layout(texts: Texts) -> tuple[tuple[str, int, int, bool], list[float]]:
+def _layout(texts: Texts, width: str = "") -> tuple[tuple[str, int, int, bool], list[float]]:
     """The first layout that fits, else the last; the share of the line of each column that is broken, else 0."""
     widths = _widths(texts)
-    for layout in _LAYOUTS:
+    for layout in (FLOATS[width],) if width else _LAYOUTS:
         free, broken = _room(layout, texts, widths)
-        if free >= 0.7 * (_NARROW if layout[3] else _BROKEN) * sum(broken):
+        if free >= 0.7 * _widest(layout) * sum(broken):
             break
     share = max(free / max(sum(broken), 1), 0.7 * _NARROW)
     shares = [

@@ -387,16 +387,17 @@ def markdown(text: str) -> str:
     return text
 
 
-def as_latex(table: Table, of: str = "") -> str:
+def as_latex(table: Table, of: str = "", width: str = "") -> str:
     """A `table` with `booktabs` rules and the note below it; its label is `tab:NAME`, or `tab:OF:NAME` where it is said
     what the table belongs to. Its first line, a comment, says what it needs to compile. Columns with the
-    highest `spare` are left out until the others fit the width of a page; the note names them."""
+    highest `spare` are left out until the others fit the width of a page; the note names them. width: `column` or `page`
+    of a document in two columns, where the table is a float (`table`, `table*`)."""
     narrowed = full = main_columns(readable(table))
     spare = [column.spare for column in full.columns]
     note = one_line(full.note)
     for most_spare in sorted({0, *spare}, reverse=True):
         narrowed = _kept(full, [spare_of <= most_spare for spare_of in spare].__getitem__)
-        if fits(_plain_texts(narrowed)):
+        if fits(_plain_texts(narrowed), width):
             break
     if missing := ", ".join(column.name for column in full.columns if column.spare > most_spare):
         note = (
@@ -407,6 +408,7 @@ def as_latex(table: Table, of: str = "") -> str:
         one_line(table.title),
         _plain_texts(narrowed),
         note,
+        width,
     )
 
 
@@ -447,11 +449,15 @@ def _plain(row: Sequence[Cell], columns: Sequence[Column]) -> list[str | int | f
 
 
 def write_tables(
-    tables: Iterable[Table], folder: Path, of: str = "", signatures: Sequence[str] = ()
+    tables: Iterable[Table],
+    folder: Path,
+    of: str = "",
+    signatures: Sequence[str] = (),
+    width: str = "",
 ) -> None:
     """Writes NAME.csv, NAME.md, NAME.tex and NAME.json of every table. of: what they belong to, for their labels in
-    LaTeX, since two documents may have tables of one name; signatures: of the scores, for JSON. UserError where the
-    folder cannot be had."""
+    LaTeX, since two documents may have tables of one name; signatures: of the scores, for JSON; width: as for
+    `as_latex`. UserError where the folder cannot be had."""
     make_folder(folder)
     for table in tables:
         title = markdown(one_line(table.title))
@@ -460,7 +466,7 @@ def write_tables(
         forms = (
             as_csv(table).encode(),
             document.encode(),
-            as_latex(table, of).encode(),
+            as_latex(table, of, width).encode(),
             as_json(table, signatures),
         )
         for suffix, data in zip(_SUFFIXES, forms, strict=True):
