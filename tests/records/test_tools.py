@@ -23,6 +23,7 @@ from longmark.records.read import Reading
 TOOLS = Path(__file__).parent / "tools"
 NILE = ("Where is the Nile?", "In Africa.", ("The Nile is in Africa.",), ("In Africa.",))
 CITED = "In Africa. [1][2] It is long."
+NILE_PAGE = "https://nile.org/a"
 FOUND, TOLD = (*NILE[:3], ()), (*NILE[:2], (), NILE[3])
 
 # file -> the shape, the first example, how many there are, its system, what is not read
@@ -111,6 +112,41 @@ READ: dict[str, tuple[str, tuple[Any, ...], int, str | None, dict[str, int]]] = 
         "DeepResearch Bench reports",
         (NILE[0], "In Africa [1].\n\n## References\n[1] Nile https://nile.org", (), ()),
         *(1, None, {"triplets of a fact and its source": 1}),
+    ),
+    "anthropic.jsonl": (
+        "messages of Anthropic",
+        (None, "The Nile is in Africa [1][2]. It is long. [3]", (), ()),
+        *(3, "claude-sonnet-4-5", {}),
+    ),
+    "anthropic-batch.jsonl": (
+        "results of a batch of Anthropic",
+        (None, "The Nile is in Africa [1][2]. It is long. [3]", (), ()),
+        *(1, "claude-sonnet-4-5", {"requests that failed": 1}),
+    ),
+    "openai-responses.jsonl": (
+        "Responses of OpenAI",
+        (None, f"{NILE[2][0]} ([nile.org]({NILE_PAGE}?utm_source=openai)) It is long.", (), ()),
+        *(2, "gpt-5", {"responses that failed": 1}),
+    ),
+    "openai-chat.jsonl": (
+        "chat completions of OpenAI",
+        (None, "The Nile is in Africa. [1] It is long.", (), ()),
+        *(2, "gpt-4o-search-preview", {}),
+    ),
+    "openai-batch.jsonl": (
+        "results of a batch of OpenAI",
+        (None, "The Nile is in Africa. [1] It is long.", (), ()),
+        *(1, "gpt-4o-search-preview", {"requests that failed": 1}),
+    ),
+    "gemini.jsonl": (
+        "replies of Gemini",
+        (None, "Der Nil fließt in Afrika. [1] Er ist lang. [1][2]", (), ()),
+        *(2, "gemini-2.5-flash", {}),
+    ),
+    "gemini-batch.jsonl": (
+        "results of a batch of Gemini",
+        ("Wo ist der Nil?", "Der Nil fließt in Afrika. [1] Er ist lang. [1][2]", (), ()),
+        *(2, "gemini-2.5-flash", {}),
     ),
     "healthbench.jsonl": ("HealthBench", TOLD, 1, "gpt-5", {}),
     "research-rubrics.jsonl": ("ResearchRubrics", (*NILE[:2], (), ()), 1, "gpt-5", {}),

@@ -19,6 +19,10 @@ _IDS = ("id", "url", "docid", "doc_id", "link")
 _TEXTS = ("text", "content", "snapshot", "page_content")
 _FAILED = "scrape failed"  # DeepResearch Bench, utils/scrape.py, where a page could not be read
 _ID = re.compile(r"\S{1,400}")
+_ADDRESS = re.compile(
+    r"(?:https?|ftp)://(?:www\.)?([^/?#]*)([^#]*)(?:#.*)?", re.IGNORECASE | re.DOTALL
+)
+_TRACKING = re.compile(r"(?<=[?&])(?:utm_\w+|ref|source)=[^&]*&?")
 
 
 class CitedSource(BaseModel):
@@ -53,6 +57,14 @@ def _source(place: str, raw: Any) -> CitedSource:
         id=None if source_id is None else name(f"{place}.id", source_id),
         text=source_text if source_text and source_text.strip() else None,
     )
+
+
+def comparable_id(source_id: str) -> str:
+    """An id as it is compared: an address without scheme, `www.`, tracking, fragment and last slash."""
+    match = _ADDRESS.fullmatch(source_id.strip())
+    if match is None:
+        return source_id.strip()
+    return f"{match[1].casefold()}{_TRACKING.sub('', match[2]).rstrip('?&/')}"
 
 
 def are_sources(value: Any) -> bool:

@@ -26,6 +26,7 @@ from longmark.records.example import Example
 from longmark.records.expected import HOLDS
 from longmark.records.files import NotJson, flaw, parse_json
 from longmark.records.pair import Answered, Pair
+from longmark.records.replies import CitedReply, last_cited_reply, reply_of, with_texts
 from longmark.records.turn import contexts_of, references_of
 from longmark.records.values import (
     Problem,
@@ -191,10 +192,16 @@ class Columns:
         source: dict[str, str] = {}
         unknown: dict[str, Any] = {}
         raw_contexts: Any = None
+        reply: CitedReply | None = None
         for field, column, raw in self._assigned(record, unknown):
             source.setdefault(field, column)
             if field == "contexts":
                 raw_contexts = raw
+            if field == "answer" and not pair and (answer_reply := reply_of(raw)) is not None:
+                reply = answer_reply
+                raw = reply.text
+            elif field == "turns" and not pair and reply is None:
+                reply = last_cited_reply(raw)
             try:
                 value = self._value(field, raw)
             except Problem as problem:
@@ -224,6 +231,9 @@ class Columns:
             else:
                 fields[field] = value
                 source[field] = column
+        if reply is not None:
+            fields |= _sources_of_reply(reply, fields)
+            self.ignored.update(reply.ignored)
         if not pair and "contexts" in fields and "sources" not in fields:
             fields |= _gaps(fields.get("answer"), raw_contexts)
         if not wrong and not pair and not _SCORED & source.keys():
@@ -321,6 +331,15 @@ class Columns:
             items = as_list_cell(field, raw)  # a text that spells a list, in JSON Lines, too
             return contexts_of(items) if field == "contexts" else references_of(items)
         return _json_object(field, raw)
+
+
+def _sources_of_reply(reply: CitedReply, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The sources that a reply of an API cites, with the texts that its record has of them; nothing without any."""
+    if not reply.sources:
+        return {}
+    snapshots = fields.get("sources") or ()
+    contexts = fields.get("contexts") or ()
+    return {"sources": with_texts(reply.sources, contexts, snapshots)}
 
 
 def _gaps(answer: Any, raw_contexts: Any) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from longmark.records import messages
 from longmark.records.carried import CARRIED
 from longmark.records.example import Example, question_hash
 from longmark.records.pair import Answered
+from longmark.records.replies import last_cited_reply
 from longmark.records.turn import Context, Role, Turn, contexts_of, references_of
 from longmark.records.values import Problem, found, missing, name, text
 
@@ -61,10 +62,31 @@ def turns_of(raw: Any, ignored: Counter[str]) -> tuple[Turn, ...]:
             "expected messages, each with a role (user, assistant, system or tool) and a text"
         )
         raise Problem(f"turns: {expected}, found {found(raw)}")
+    last_answer = max(
+        (
+            place
+            for place, message in enumerate(messages_read)
+            if messages.role_of(message) in messages.ANSWERS
+        ),
+        default=-1,
+    )
+    if (reply := last_cited_reply(messages_read)) is not None:
+        messages_read[last_answer] = _with_text(messages_read[last_answer], reply.text)
     turns = (
         _turn(f"turns[{place}]", message, ignored) for place, message in enumerate(messages_read)
     )
     return tuple(turn for turn in turns if turn is not None)
+
+
+def _with_text(message: Mapping[str, Any], cited_text: str) -> dict[str, Any]:
+    """A message with one text in place of all its own."""
+    content = message.get("content") or message.get("parts")
+    other_parts = [
+        part
+        for part in (content if isinstance(content, list) else ())
+        if isinstance(part, dict) and part.get("type", "text") not in _TEXTS
+    ]
+    return {**message, "content": [{"type": "text", "text": cited_text}, *other_parts]}
 
 
 def _turn(place: str, message: Any, ignored: Counter[str]) -> Turn | None:

@@ -15,7 +15,7 @@ from typing import Any
 
 from longmark.errors import UserError
 from longmark.options import named
-from longmark.records import cited, label_answers, messages, notation
+from longmark.records import cited, label_answers, messages, notation, replies
 from longmark.records.values import Problem, missing
 
 _LISTS = frozenset(("contexts", "references"))
@@ -135,6 +135,11 @@ def compiled(path: str) -> Callable[[Any], Any] | None:
     return find
 
 
+def _answer(value: Any) -> Any:
+    """What was answered: the saved object itself where it cites, so that its sources are read, too."""
+    return value if replies.cited_reply_of(value) is not None else messages.answer(value)
+
+
 @cache
 def _options() -> Any:
     import jmespath
@@ -142,7 +147,7 @@ def _options() -> Any:
 
     ours = (
         messages.question,
-        messages.answer,
+        _answer,
         messages.passages,
         messages.parsed,
         notation.listed,
@@ -169,7 +174,7 @@ def _options() -> Any:
     )
     of_any = functions.signature({"types": []})
     methods = {
-        f"_func_{function.__name__}": of_any(
+        f"_func_{function.__name__.lstrip('_')}": of_any(
             lambda _self, argument, function=function: function(argument)
         )
         for function in ours

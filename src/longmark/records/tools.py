@@ -270,7 +270,9 @@ CITED_PARTS = Shape(
     "answers in cited parts",
     "TREC RAG 2024 and 2025 (trec-rag.github.io, output format), ragnarok, TREC RAGTIME",
     keys=(),
-    when="(type(answer) == 'array' && type(answer[0]) == 'object' && type(answer[0].citations) != 'null')"
+    # Anthropic's blocks have objects there (`replies`).
+    when="(type(answer) == 'array' && type(answer[0]) == 'object' && type(answer[0].citations) != 'null'"
+    " && type(answer[0].citations[0]) != 'object')"
     " || (type(responses) == 'array' && type(responses[0]) == 'object' && type(responses[0].citations) != 'null')",
     fields={
         "id": "id || ((run_id || metadata.run_id) && (topic_id || metadata.narrative_id || metadata.topic_id)"

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from longmark.records import Example
+from longmark.records.cited import comparable_id
 from longmark.text.citations import ADDRESS
 
 Status = Literal["text", "no text", "unknown", "none"]
 """Of what a marker names: a source with its text; a listed source without one; an address or an id that is not listed,
 so that its text is not known; or no source at all (a number that is out of range, a footnote without a definition)."""
 
-_HOST = re.compile(
-    r"(?:https?|ftp)://(?:www\.)?([^/?#]*)([^#]*)(?:#.*)?", re.IGNORECASE | re.DOTALL
-)
-_TRACKING = re.compile(r"(?<=[?&])(?:utm_\w+|ref|source)=[^&]*&?")
 _CUT = ("…", "...", "[truncated]", "[cut]")
 
 
@@ -65,7 +61,7 @@ def sources_of(example: Example) -> list[CitableSource]:
         passages = {
             number: context.text
             for number, context in enumerate(example.contexts, 1)
-            if (source.id and context.id and _folded(source.id) == _folded(context.id))
+            if (source.id and context.id and comparable_id(source.id) == comparable_id(context.id))
             or (source.text is not None and source.text == context.text)
         }
         text = source.text if source.text is not None else "\n".join(passages.values()) or None
@@ -88,7 +84,7 @@ def resolved(
     by_id: dict[str, list[int]] = {}
     for place, source in enumerate(sources):
         if source.id:
-            by_id.setdefault(_folded(source.id), []).append(place)
+            by_id.setdefault(comparable_id(source.id), []).append(place)
     names = list(names)
     numbers = {name for name in names if name.isdecimal()}
     are_ids = any(number in by_id for number in numbers) and all(
@@ -104,13 +100,13 @@ def resolved(
     def of_definition(name: str, definition: str) -> Citation | None:
         addresses = [match[1].rstrip(".,;") for match in ADDRESS.finditer(definition)]
         for id_text in (*addresses, definition.strip()):
-            if places := by_id.get(_folded(id_text)):
+            if places := by_id.get(comparable_id(id_text)):
                 return named(name, places)
         return Citation(name, (), "unknown", addresses[0]) if addresses else None
 
     def of_name(name: str) -> Citation:
         label = name.removeprefix("^")
-        if (are_ids or not name.isdecimal()) and (places := by_id.get(_folded(label))):
+        if (are_ids or not name.isdecimal()) and (places := by_id.get(comparable_id(label))):
             return named(name, places)
         defined = of_definition(name, definitions[label]) if label in definitions else None
         if defined is not None and (defined.places or have_addresses or not name.isdecimal()):
@@ -123,11 +119,3 @@ def resolved(
         return Citation(name, (), "none" if undefined else "unknown")
 
     return {name: of_name(name) for name in names}
-
-
-def _folded(id_text: str) -> str:
-    """An id as it is compared: an address without scheme, `www.`, tracking, fragment and last slash."""
-    match = _HOST.fullmatch(id_text.strip())
-    if match is None:
-        return id_text.strip()
-    return f"{match[1].casefold()}{_TRACKING.sub('', match[2]).rstrip('?&/')}"
