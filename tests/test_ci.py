@@ -170,13 +170,17 @@ def test_the_workflow_starts_on_pushes_to_the_branch_that_was_cloned(folder: Pat
     [
         "longmark",
         "longmark[stats]",
+        f"longmark @ git+https://git.example/longmark@{COMMIT}",
+        f"longmark[classic] @ git+https://git.example/longmark@{COMMIT}",
         "longmark @ git+https://git.example/longmark@main",
         f"longmark @ git+https://git.example/longmark@{COMMIT[:12]}",
         f"longmark @ git+https://git.example/longmark@{COMMIT}\nother",
         "longmark @ git+https://git.example/${{ github.head_ref }}==1",
     ],
 )
-def test_what_is_not_pinned_is_refused(text: str, folder: Path) -> None:
+def test_what_is_not_pinned_or_lacks_what_a_comparison_needs_is_refused(
+    text: str, folder: Path
+) -> None:
     assert in_process(["ci", "github", "--requirement", text]) == 2
     assert not (folder / GITHUB).exists()
 

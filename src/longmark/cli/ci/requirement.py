@@ -16,6 +16,7 @@ _PINNED = re.compile(
     r"|#sha256=[0-9a-f]{64}"
     r"|^[^@]*\.whl$"  # a file of the repository
 )
+_OWN_NAME = re.compile(r"longmark\s*(\[[^\]]*\])?\s*(?:@|==)", re.IGNORECASE)
 FORM = "'longmark[stats] @ git+https://HOST/longmark@COMMIT'"
 
 
@@ -29,6 +30,11 @@ def checked(text: str) -> str:
         raise UserError(
             f"--requirement {text}: is not pinned; name a full commit ({FORM}, 40 digits), a file with its hash "
             "(#sha256=…), a wheel in the repository, or a version of your own index (==1.2)"
+        )
+    match = _OWN_NAME.match(text)
+    if match and "stats" not in re.split(r"[\s,\[\]]+", match[1] or ""):
+        raise UserError(
+            f"--requirement {text}: lacks the extra `stats`, which a comparison with a base needs: write longmark[stats]"
         )
     return text
 

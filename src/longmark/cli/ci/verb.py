@@ -124,6 +124,8 @@ def _left_to_do(forge: str, job: WorkflowJob, paths: list[Path]) -> Iterator[str
 
 def _warnings(needs: RunNeeds) -> Iterator[str]:
     for name, endpoint in needs.servers.items():
-        yield f"{name} is asked at {endpoint}, on the runner itself: add a step that starts it."
+        yield (
+            f"{name} is a model at {endpoint}, on the runner itself: if a metric asks it, add a step that starts it."
+        )
     for name in needs.commands:
         yield f"The key of {name} is printed by a command: it must work on the runner, too."
