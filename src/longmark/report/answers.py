@@ -14,6 +14,7 @@ from longmark.report.choices import Agreement, choice_of, choices_view, disagree
 from longmark.report.evidence import views_of
 from longmark.report.filters import FilteredAnswer, filters_of, only_declines
 from longmark.report.format import counted, fixed
+from longmark.report.markdown import has_markup
 from longmark.report.page import as_json
 from longmark.report.reasons import mark, reasons_view
 from longmark.report.summary import Summary
@@ -24,6 +25,7 @@ from longmark.report.worst import kind_of, place_of, worst_of
 from longmark.scores.files import examples_of, rows_of, system_of
 from longmark.scores.manifest import Manifest, MetricFacts
 from longmark.scores.observations import Observations
+from longmark.text.blocks import blocks
 
 MOST = 2000
 LOWEST = 1000
@@ -341,4 +343,9 @@ def _usage(row: Row) -> str:
 
 
 def _start(text: str) -> str:
-    return text[:_SNIPPET] + ("…" if len(text) > _SNIPPET else "")
+    """The beginning of a text, without the signs of its Markdown."""
+    start = text[: 4 * _SNIPPET]
+    if has_markup(start):
+        start = " ".join(blocks(start)) or start
+    is_cut = len(start) > _SNIPPET or len(text) > 4 * _SNIPPET
+    return start[:_SNIPPET] + ("…" if is_cut else "")

@@ -22,7 +22,7 @@ from markupsafe import Markup, escape
 from longmark.errors import UserError
 from longmark.report.evidence import VERDICTS, signed
 from longmark.report.format import counted, fixed, integer
-from longmark.report.reasons import marked
+from longmark.report.reasons import marked, rich_marked, sentence_marked
 from longmark.report.support import STATES
 from longmark.writing import folder as make_folder
 from longmark.writing import replacing
@@ -79,6 +79,7 @@ def environment(package: str = "longmark.report") -> Environment:
         bdi=_bdi, breaks=breaks, lines=escape, flat=_flat, placeholders=_placeholders, json=as_json
     )
     templates.filters.update(count=counted, integer=integer, fixed=fixed, signed=signed, cut=_cut)
+    templates.filters.update(rich=rich_marked, sentence=sentence_marked)
     templates.filters.update(marked=marked, is_line=_is_line, table_keys=_table_keys)
     templates.filters["packed"] = lambda html: base64.b64encode(
         zlib.compress(html.encode("utf-8", "replace"))

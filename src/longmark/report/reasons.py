@@ -17,12 +17,16 @@ from longmark.records import Row, same
 from longmark.records.evidence import Judgement, Judgements, Passages
 from longmark.records.same import canonical
 from longmark.report.format import counted, short_models
+from longmark.report.markdown import Leaf, has_markup, marked_rich
 from longmark.report.view import View
 from longmark.text.words import between_words
 
 Places = dict[tuple[int, int], int]
 """Where quotes stand in an answer -> their numbers, from 1."""
 _FOLDED = {ord(mark): '"' for mark in "“”„‟«»"} | {ord(mark): "'" for mark in "‘’‚‛‹›`´"}
+_PARAGRAPH = re.compile(r'<p dir="auto">((?:(?!</?p\b).)*)</p>', re.DOTALL)
+_ROW = re.compile(r"\s*\|[^\n]*\|\s*")
+_CELL = re.compile(r"\|\s*((?:\\\||[^|\n])*?)\s*(?=\|)")
 _AROUND = ' "“”„«»'  # a quote is shown between marks of the page
 
 
@@ -67,6 +71,54 @@ def marked(text: str, places: Places) -> Markup:
             if covering
             else part
         )
+    return Markup("").join(parts)
+
+
+def rich_marked(text: str, places: Places) -> Markup:
+    """An answer's Markdown rendered (`markdown.rich`), with the places marked as by `marked`."""
+    if not has_markup(text):
+        return marked(text, places)
+    return marked_rich(text, lambda leaf: _marked_leaf(leaf, places))
+
+
+def sentence_marked(text: str, places: Places) -> Markup:
+    """A sentence, or another part of an answer, rendered: a paragraph without its frame, and a row of a table that
+    stands alone as a row."""
+    if _ROW.fullmatch(text):
+        cells = Markup("").join(
+            Markup("<td>{}</td>").format(_marked_part(cell[1], cell.start(1), cell.end(1), places))
+            for cell in _CELL.finditer(text)
+        )
+        return Markup("<table><tbody><tr>{}</tr></tbody></table>").format(cells)
+    html = rich_marked(text, places)
+    paragraph = _PARAGRAPH.fullmatch(html)
+    return Markup(paragraph[1]) if paragraph else html
+
+
+def _marked_leaf(leaf: Leaf, places: Places) -> str:
+    end = leaf.start + leaf.length
+    if leaf.length == len(leaf.text):
+        return str(_marked_part(leaf.text, leaf.start, end, places))
+    covering = any(start <= leaf.start and end <= stop for start, stop in places)
+    whole = Markup('<mark class="quoted">{}</mark>') if covering else Markup("{}")
+    return str(whole.format(leaf.text))
+
+
+def _marked_part(text: str, start: int, end: int, places: Places) -> Markup:
+    """A part of a text, from start to end of it, with the places in it marked; the numbers of those that end here."""
+    within = {
+        place: number for place, number in places.items() if place[0] < end and start < place[1]
+    }
+    cuts = sorted({start, end, *(min(max(cut, start), end) for place in within for cut in place)})
+    parts = []
+    for cut, following in pairwise(cuts):
+        covering = [place for place in within if place[0] <= cut and following <= place[1]]
+        ending = sorted(within[place] for place in covering if place[1] == following)
+        part = escape(text[cut - start : following - start])
+        if covering:
+            numbers = ", ".join(map(str, ending))
+            part = Markup('<mark class="quoted" data-quotes="{}">{}</mark>').format(numbers, part)
+        parts.append(part)
     return Markup("").join(parts)
 
 

@@ -55,6 +55,9 @@ _GERMAN_STARTERS = word_set(
 _BETWEEN_WORDS = re.compile(r"[\s—―…]+|-{2,}")
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]{1,20}://|www\.", re.IGNORECASE)
 _ADDRESSES = re.compile(r"(?:[<(\[]?(?:[a-z][a-z0-9+.-]{1,20}://|www\.)\S+\s*)+", re.IGNORECASE)
+_LINE = re.compile(r"[^\n]+")
+_TABLE_ROW = re.compile(r"\s*\|.*\|\s*")
+_TABLE_RULE = re.compile(r"[\s|:-]*")
 _SIGN = 8  # characters before a sentence in its line that are the sign of a list item
 _IN_SIGHT = (
     60  # characters on each side of a punctuation mark that decide whether it ends a sentence
@@ -80,18 +83,33 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
 
 def parted(text: str) -> list[tuple[int, int]]:
     """The parts that make up a text, (start, end) in characters: the sentences of `sentence_spans`, each with the sign
-    of its list item, and what stands between them (a heading, a table, a block of code). White space at the ends of a
-    part belongs to none."""
+    of its list item, and what stands between them (a heading, a row of a table, a block of code). White space at the ends
+    of a part belongs to none."""
     cuts = [0]
     for start, end in sentence_spans(text):
         line = max(text.rfind("\n", 0, start) + 1, cuts[-1])
         cuts += [line if start - line <= _SIGN else start, end]
     parts = []
-    for start, end in pairwise([*cuts, len(text)]):
+    between = [row for part in pairwise([*cuts, len(text)]) for row in _rows(text, *part)]
+    for start, end in between:
         if words_in_part := text[start:end].strip():
             first = text.index(words_in_part, start)
             parts.append((first, first + len(words_in_part)))
     return parts
+
+
+def _rows(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """A part of a text, cut before each row of a table in it and behind the last one. The line of dashes belongs to the
+    row above it."""
+    cuts = [start]
+    behind_row = False
+    for line in _LINE.finditer(text, start, end):
+        is_row = _TABLE_ROW.fullmatch(line[0]) is not None
+        is_rule = is_row and _TABLE_RULE.fullmatch(line[0]) is not None
+        if (is_row and not is_rule) or (behind_row and not is_row):
+            cuts.append(line.start())
+        behind_row = is_row
+    yield from pairwise([*cuts, end])
 
 
 def _spans(block: str, german: bool) -> Iterator[tuple[int, int]]:

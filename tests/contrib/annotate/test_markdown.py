@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from longmark.contrib.annotate.markdown import plain, rich
+from longmark.report.markdown import plain, rich
 
 SHOWN = [
     ("**bold _both_** 🌊 end", "<strong>bold <em>both</em></strong> 🌊 end"),

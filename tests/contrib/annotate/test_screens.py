@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
-from longmark.contrib.annotate import markdown, screens
+from longmark.contrib.annotate import screens
 from longmark.contrib.annotate.items import StudyItem
 from longmark.contrib.annotate.progress import Progress
 from longmark.contrib.annotate.screens import Frame, render
 from longmark.contrib.annotate.store import Person
 from longmark.contrib.annotate.study import Study
+from longmark.report import markdown
 from longmark.report.tables import Column, Table
 
 EVIL = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>"

@@ -19,7 +19,7 @@ from urllib.parse import quote
 import orjson
 from aiohttp import web
 
-from longmark.contrib.annotate import markdown, screens
+from longmark.contrib.annotate import screens
 from longmark.contrib.annotate.assign import PHASES, part_of
 from longmark.contrib.annotate.database import utc_now
 from longmark.contrib.annotate.items import StudyItem
@@ -28,6 +28,7 @@ from longmark.contrib.annotate.store import Assignment, Page, SavedValues, Visit
 from longmark.contrib.annotate.study import Study
 from longmark.contrib.annotate.values import complete, form_of, parse
 from longmark.contrib.annotate.web import NOT_FOUND, Refused, RequestContext, once
+from longmark.report import markdown
 
 _LONGEST_VISIT = 86_400.0  # seconds
 _LONGEST_REASON = 2_000

@@ -19,12 +19,13 @@ from jinja2 import Environment, pass_context
 from jinja2.ext import Extension
 from markupsafe import Markup, escape
 
-from longmark.contrib.annotate import controls, markdown, words
+from longmark.contrib.annotate import controls, words
 from longmark.contrib.annotate.items import StudyItem
 from longmark.contrib.annotate.language import catalogue, keys, language_of, say, sayer, translated
 from longmark.contrib.annotate.store import Person
 from longmark.contrib.annotate.study import JUSTIFICATION, Study
 from longmark.contrib.annotate.values import Form, known_answers, parse
+from longmark.report import markdown
 from longmark.report.page import asset, environment
 from longmark.report.tables import texts
 from longmark.text.sentences import parted

@@ -28,7 +28,6 @@ from typing import Any
 import orjson
 
 from longmark.contrib.annotate.items import StudyItem
-from longmark.contrib.annotate.markdown import rich
 from longmark.contrib.annotate.study import (
     SIDES,
     VERDICTS,
@@ -47,6 +46,7 @@ from longmark.contrib.annotate.study import (
 from longmark.records.same import comparable, place_of
 from longmark.records.values import Problem
 from longmark.records.values import text as text_of
+from longmark.report.markdown import rich
 
 Form = Mapping[str, Sequence[str]]  # the posted fields, each with all its values
 

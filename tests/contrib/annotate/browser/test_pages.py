@@ -12,13 +12,14 @@ import pytest
 from tests.contrib.annotate.browser.people import written
 from tests.contrib.annotate.browser.samples import ARABIC, UNBROKEN
 
-from longmark.contrib.annotate import markdown, screens
+from longmark.contrib.annotate import screens
 from longmark.contrib.annotate.checks import load
 from longmark.contrib.annotate.items import StudyItem, read_items
 from longmark.contrib.annotate.progress import Progress
 from longmark.contrib.annotate.screens import Frame
 from longmark.contrib.annotate.store import Person
 from longmark.contrib.annotate.study import TEMPLATES, Study
+from longmark.report import markdown
 from longmark.report.tables import Column, Table
 from longmark.report.web.headers import HEADERS
 

@@ -25,6 +25,8 @@ _MATH = re.compile(
     r"\$\$(?!\$)[^$]{1,500}\$\$|\$(?![\s$])(?:[^$\n]{0,300}[^\s$\\])?\$(?![\d$])|\\\(.{1,500}?\\\)|\\\[.{1,500}?\\\]",
     re.DOTALL,
 )
+_LEAF = re.compile(r'<span data-at="\d+"(?: data-length="\d+")?>[^<]*</span>')
+_SYNTAX = re.compile(r"[*_`|~\\$\[]|^ {0,3}(?:#{1,6} |> |[-+] |\d{1,9}[.)] )", re.MULTILINE)
 _NUMBER = re.compile(r"\d+[.)]\s*$")  # an item of a list without a text: its number is shown
 _FENCES = (("$$", "$$"), ("\\[", "\\]"))
 _TAGS = {
@@ -100,6 +102,18 @@ def page(text: str, level: int = 2) -> Markup:
     return Markup(
         renderer.renderer.render(tokens, renderer.options, {})
     )  # links have a scheme that runs nothing
+
+
+def marked_rich(text: str, mark: Callable[[Leaf], str]) -> Markup:
+    """A text rendered, in which `mark` writes each leaf: its HTML, with all that is foreign in it escaped."""
+    rendered = rich(text)
+    leaves = iter(rendered.leaves)
+    return Markup(_LEAF.sub(lambda _match: mark(next(leaves)), rendered.html))
+
+
+def has_markup(text: str) -> bool:
+    """Whether something of a text can be Markdown, so that it is worth rendering."""
+    return _SYNTAX.search(text) is not None
 
 
 @cache
