@@ -393,21 +393,27 @@ def test_a_table_too_wide_for_a_page_leaves_out_its_spare_columns_and_names_them
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="there is no pdflatex on PATH")
+@pytest.mark.parametrize("width", ["", "column", "page"])
 def test_every_table_of_every_verb_compiles_and_fits_its_page(
-    documents: dict[str, Document], tmp_path: Path
+    width: str, documents: dict[str, Document], tmp_path: Path
 ):
-    lines = ["\\documentclass{article}", preamble(), "\\begin{document}"]
+    columns = "[twocolumn]" if width else ""
+    lines = [f"\\documentclass{columns}{{article}}", preamble(), "\\begin{document}"]
     files = []
     for name, made in documents.items():
         write_tables(
             [table for section in made.sections for table in section.tables],
             tmp_path / "tables" / name,
             made.kind,
+            width=width,
         )
         files += sorted((tmp_path / "tables" / name).glob("*.tex"))
     assert len(files) > 80
     for file in files:
-        assert "LuaLaTeX" not in file.read_text(encoding="utf-8")
+        text = file.read_text(encoding="utf-8")
+        assert "LuaLaTeX" not in text
+        if "More rows than a page has room for" in text:
+            continue
         path = file.relative_to(tmp_path)
         lines.append(f"\\typeout{{+++ {path}}}\\begingroup\\input{{{path}}}\\clearpage\\endgroup")
     (tmp_path / "all.tex").write_text("\n".join([*lines, "\\end{document}", ""]), encoding="utf-8")

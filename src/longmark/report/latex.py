@@ -19,8 +19,8 @@ _LAYOUTS = (
 )
 """Size of type, characters in a line, lines of a page beside caption and note, whether the page is turned."""
 FLOATS = {
-    "column": ("\\footnotesize", 52, 60, False),
-    "page": ("\\footnotesize", 105, 60, False),
+    "column": ("\\footnotesize", 52, 50, False),
+    "page": ("\\footnotesize", 105, 50, False),
 }
 """The layout of a table for a document in two columns: a float as wide as a column, or as both (`table*`). It is never
 turned, and never a longtable, which two columns do not allow."""
@@ -99,7 +99,8 @@ def latex(name: str, title: str, texts: Texts, note: str, width: str = "") -> st
         for right, share in zip(texts.right, shares, strict=True)
     )
     body = _ruled(texts, shares, caption if long else "")
-    noted = f"\\parbox{{\\linewidth}}{{\\footnotesize {escaped(note)}}}"
+    ragged = "\\raggedright" if width else ""  # a narrow line has few places to stretch
+    noted = f"\\parbox{{\\linewidth}}{{\\footnotesize{ragged} {escaped(note)}}}"
     packages = ["booktabs", *(["array"] if any(shares) else [])]
     if long:
         packages += ["longtable", *(["pdflscape"] if turned else [])]
@@ -212,7 +213,10 @@ def _layout(texts: Texts, width: str = "") -> tuple[tuple[str, int, int, bool], 
         free, broken = _room(layout, texts, widths)
         if free >= 0.7 * _widest(layout) * sum(broken):
             break
-    share = max(free / max(sum(broken), 1), 0.7 * _NARROW)
+    least = (
+        0.85 if width else 0.7
+    )  # of `_NARROW`: what a box shrinks anyway may have room for a word
+    share = max(free / max(sum(broken), 1), least * _NARROW)
     shares = [
         min(share, width) / layout[1] if breaks else 0
         for width, breaks in zip(widths, broken, strict=True)
