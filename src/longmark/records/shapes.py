@@ -60,7 +60,7 @@ class Shape:
     beside        a path to an object whose short values are kept beside the fields, too
     once          a path: of records with the same value there, the first is read
     repeats       what the other ones are
-    each          a path to the answers of a record, of which each is read as a record: `answer` is the one, `number` its
+    answers_at    a path to the answers of a record, of which each is read as a record: `answer` is the one, `number` its
                   place from 1
     spans         the records are spans, or have them: `records.spans` makes a record of each trace
     """
@@ -77,7 +77,7 @@ class Shape:
     beside: str = ""
     once: str = ""
     repeats: str = "repeats of an answer"
-    each: str = ""
+    answers_at: str = ""
     spans: SpanShape | None = None
 
     def fits(self, record: Mapping[str, Any]) -> bool:
@@ -89,7 +89,9 @@ class Shape:
     def opened(self, record: Any) -> list[Any]:
         """A record for each answer of a record; of any other shape the record itself."""
         answers = (
-            paths.reader(record)(self.each) if self.each and isinstance(record, dict) else None
+            paths.reader(record)(self.answers_at)
+            if self.answers_at and isinstance(record, dict)
+            else None
         )
         if not isinstance(answers, list) or not answers:
             return [record]

@@ -262,7 +262,7 @@ HAGRID = Shape(
         "answer": "answer.answer",
         "contexts": "quotes",
     },
-    each="answers",
+    answers_at="answers",
     ignored={"ratings": "[answer.informative, answer.attributable][?@ != `null`]"},
 )
 
