@@ -53,6 +53,11 @@ def cited(answer: str, **options: object) -> list[tuple[str, tuple[str, ...]]]:
         (r"\[1, 2\]", ["1", "2"]),
         ("[1, p. 5]", ["1"]),
         ("[1, pp. 5-7, 3]", ["1", "3"]),
+        ("[1: 23]", ["1"]),
+        ("[2: 23-25, 3]", ["2", "3"]),
+        ("[S7, S8]", ["7", "8"]),
+        ("[#6]", ["6"]),
+        ("[see 1]", ["1"]),
         ("[cite: 1, 2]", ["1", "2"]),
         ("[Sources 1 and 2]", ["1", "2"]),
         ("[Chunk 4]", ["4"]),
@@ -94,6 +99,12 @@ def test_each_form_of_a_marker_names_its_sources(marker: str, names: list[str]) 
 )
 def test_code_years_pictures_and_other_brackets_are_no_markers(text: str) -> None:
     assert markers(text, ids={"doc_a"}) == []
+
+
+def test_a_time_is_no_marker_and_a_numbered_id_no_place() -> None:
+    assert markers("It began at [1:23].") == []
+    assert markers("It rains [S7].", ids={"S1", "S2"}) == []
+    assert [marker.names for marker in markers("It rains [S2].", ids={"S1", "S2"})] == [("S2",)]
 
 
 def test_parentheses_are_markers_by_option() -> None:

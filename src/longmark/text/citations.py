@@ -31,8 +31,10 @@ _LABEL_WORDS = (
 _DASH = r"[–—~～-]"
 _AND = r"(?:[,;，；、،؛]|(?:[,，،]\s?)?\b(?:and|und|et|or)\b|&)"
 _JOINTS = rf"\s*(?:{_AND}|{_DASH})\s*"
-_PAGES = r",\s?(?:pp?|S|sec|ch|fig)\.\s?\d+(?:[–-]\d+)?"  # of [1, p. 5]
-_NUMBER = rf"(?:{_LABEL_WORDS}[.:#_]?\s?)?\d+(?:{_PAGES})?"
+_PAGES = (  # of [1, p. 5] and [1: 23]; [1:23] is a time
+    r"(?:,\s?(?:pp?|S|sec|ch|fig)\.\s?|(?<=\d):\s)\d+(?:[–-]\d+)?"
+)
+_NUMBER = rf"(?:{_LABEL_WORDS}[.:#_]?\s?|#|(?-i:S)|see\s)?\d+(?:{_PAGES})?"
 _NUMBERS = re.compile(
     rf"\[\d+\]{_DASH}\[\d+\]"
     rf"|\[\[?\^?{_NUMBER}(?:{_JOINTS}{_NUMBER})*\^?\]?\](?:\(#[^\s()]{{0,200}}\))?"
@@ -42,14 +44,15 @@ _NUMBERS = re.compile(
     rf"|<sup>\s*\[\d+(?:{_JOINTS}\d+)*\]\s*</sup>",
     re.IGNORECASE,
 )
-"""[1], [2, 3], [1-3], [1]-[3], [1 and 2], [^1], [[1]], [Doc 1], [Doc 1, Doc 2], [citation:1], [1, p. 5], (Source 1),
-Markdown's \\[1\\]; beside those of `sentences.CITATION`."""
+"""[1], [2, 3], [1-3], [1]-[3], [1 and 2], [^1], [[1]], [Doc 1], [Doc 1, Doc 2], [citation:1], [1, p. 5], [1: 23], [#1],
+[S1], [see 1], (Source 1), Markdown's \\[1\\]; beside those of `sentences.CITATION`."""
 _SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 _RAISED = re.compile(
     rf"(?<=[^\W\d_][.,;:!?])(?:[{_SUPERSCRIPTS}]{{1,3}}(?:[,˒][{_SUPERSCRIPTS}]{{1,3}})*"
     rf"|<sup>\s*\d+(?:{_JOINTS}\d+)*\s*</sup>)"
 )
 """A raised number behind a word and its punctuation; one behind a letter or a digit is a power."""
+_NUMBERED_ID = re.compile(r"\bS\d")  # of [S7], where such names may be ids
 _BESIDE_NUMBERS = re.compile(rf"{_PAGES}|\(#.*\)", re.IGNORECASE)  # [1, p. 5], [1](#source-1)
 _PLAIN_DIGITS = str.maketrans(_SUPERSCRIPTS, "0123456789")
 _LABEL = re.compile(rf"{_LABEL_WORDS}\s?[:#]\s*", re.IGNORECASE)
@@ -319,8 +322,11 @@ def _candidates(text: str, ids: frozenset[str], parentheses: bool) -> Iterator[M
                 *bracket.span(),
                 tuple(dict.fromkeys(parts)),
             )
+    ids_are_numbered = any(_NUMBERED_ID.match(source_id) for source_id in ids)
     for form in (_NUMBERS, CITATION, _RAISED, *([_PARENTHESES] if parentheses else [])):
         for match in form.finditer(text):
+            if ids_are_numbered and _NUMBERED_ID.search(match[0]):  # an id that is not listed
+                continue
             names = _numbers(match[0])
             if all(len(name) <= MOST_DIGITS for name in names) and not _is_indexed(text, match):
                 yield Marker(
