@@ -87,3 +87,11 @@ def test_scores_without_texts_and_three_systems_have_no_such_section(tmp_path: P
     assert compare([old, new], draws=99).apart == ()
     assert compare([old, third, new], draws=99).apart == ()
     assert "read-these-answers-first" not in page(tmp_path, old, new)
+
+
+def test_questions_of_primary_metrics_stand_first(tmp_path: Path):
+    runs = [run(tmp_path / "old", OLD, 0), run(tmp_path / "new", NEW, 0.4)]
+    comparison = compare(runs, draws=99, primary=[CORRECTNESS])
+    assert comparison.apart[0].question.question_id == "q7"
+    assert comparison.apart[0].question.metric == CORRECTNESS
+    assert comparison.apart[1].question.metric == CORRECTNESS

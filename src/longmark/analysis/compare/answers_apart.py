@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 
@@ -56,13 +56,19 @@ def answers_apart(
 
 
 def _questions(results: Sequence[MetricResult]) -> list[QuestionApart]:
-    """Each question once: the first of every metric, then the second of every one, …"""
-    in_turn = chain.from_iterable(zip_longest(*(result.apart for result in results)))
+    """Each question once: the first of every metric, then the second of every one, …; those of primary metrics before
+    those of exploratory ones."""
+    exploratory = [result for result in results if result.exploratory]
+    deciding = [result for result in results if not result.exploratory]
     by_id = dict[str, QuestionApart]()
-    for question in in_turn:
+    for question in (*_in_turn(deciding), *_in_turn(exploratory)):
         if question is not None:
             by_id.setdefault(question.question_id, question)
     return list(by_id.values())
+
+
+def _in_turn(results: Sequence[MetricResult]) -> Iterator[QuestionApart | None]:
+    return chain.from_iterable(zip_longest(*(result.apart for result in results)))
 
 
 def _texts(
