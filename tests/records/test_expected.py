@@ -183,4 +183,4 @@ def test_a_column_that_holds_no_list_of_expectations_is_named_in_the_reason(
     metric = "nuggets.all" if column == "nuggets" else "criteria.score"
     result = score_sync(metric, example, judge=FakeChat("{}"))[metric]
     assert result.status == "missing_input"
-    assert reason in result.reason
+    assert reason in str(result.reason)

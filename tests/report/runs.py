@@ -63,7 +63,7 @@ def row(example: str, metric: str, value: float | None, **more: Any) -> Row:
     return Row(example_id=example, metric=metric, score=value, **{**fields, **more})
 
 
-def manifest(system: str = "first", **more: Any) -> dict[str, Any]:
+def manifest(system: str | None = "first", **more: Any) -> dict[str, Any]:
     found: dict[str, Any] = {
         "longmark": "0.1.0",
         "created": "2026-11-21T22:00:00Z",

@@ -109,7 +109,8 @@ def test_the_report_and_the_view_have_the_same_filters(tmp_path: Path):
     run = two_systems(tmp_path / "run")
     write_report([run], tmp_path / "page.html")
     html = (tmp_path / "page.html").read_text("utf-8")
-    data = json.loads(re.search(r'id="data">(.*?)</script>', html, re.DOTALL)[1])
+    (content,) = re.findall(r'id="data">(.*?)</script>', html, re.DOTALL)
+    data = json.loads(content)
     assert {line["id"]: line["filters"] for line in data["examples"]} == WANTED
     assert data["filters"] == list(FILTERS)
     answers = RunAnswers(run)

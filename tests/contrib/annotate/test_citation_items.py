@@ -11,6 +11,7 @@ from tests.contrib.annotate.studies import labelled, lines, study_of
 
 import longmark
 from longmark.analysis.metaeval import metaeval
+from longmark.analysis.metaeval.ratings import RatedMetric
 from longmark.contrib.annotate.export import export
 from longmark.contrib.annotate.items import StudyItem, read_items
 from longmark.contrib.annotate.study import Study, template, template_for
@@ -58,8 +59,11 @@ def test_each_sentence_and_each_source_that_it_names_is_an_item(tmp_path: Path) 
 
 def test_rows_of_a_table_have_a_place_each(tmp_path: Path) -> None:
     table = "| name | height |\n|---|---|\n| Everest | 8,849 m [1] |\n| Lhotse | 8,516 m [1] |"
-    columns = items_of(tmp_path, answer=table, contexts=["Everest is 8,849 m high."])
-    assert [one.shown["statement"] for one in columns] == ["Everest | 8,849 m", "Lhotse | 8,516 m"]
+    rows = items_of(tmp_path, answer=table, contexts=["Everest is 8,849 m high."])
+    statements = ["| Everest | 8,849 m [1] |", "| Lhotse | 8,516 m [1] |"]
+    assert [row.shown["statement"] for row in rows] == statements
+    places = [slice(row.meta["sentence_start"], row.meta["sentence_end"]) for row in rows]
+    assert [table[place] for place in places] == statements
 
 
 def test_a_marker_between_two_words_does_not_hide_a_sentence_that_is_repeated(
@@ -107,6 +111,7 @@ def test_labels_of_citations_go_from_the_study_to_metaeval(tmp_path: Path) -> No
     (label,) = result.labels
     assert (label.label, label.join.joined, label.agreement.raters) == ("support", 4, 2)
     needed = next(metric for metric in label.metrics if metric.metric == "citations.needed")
+    assert isinstance(needed, RatedMetric)
     assert needed.spearman is not None
     assert needed.spearman.value == pytest.approx(1.0)  # 1 1 0 0 beside full full none none
 

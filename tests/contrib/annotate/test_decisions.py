@@ -192,7 +192,7 @@ def test_a_decision_leads_to_the_next_disagreement_or_to_the_list(tmp_path: Path
         ada, ben = served.person("Ada"), served.person("Ben")
         for person, form in ((ada, RIGHT), (ben, WRONG)):
             for _ in range(3):
-                person.label(person.next(), form)
+                person.label(str(person.next()), form)
         cy = served.person("Cy", "adjudicator")
         listed = re.findall(r'href="(/adjudicate/i\d)"', cy.get("/owner/disagreements").text)
         first, second, third = listed[1:]

@@ -77,8 +77,10 @@ def check_saved(served: ServedStudy, *, text: str, marks: bool) -> None:
             elif isinstance(field, Edit):
                 assert value == {"verdict": "accept"}
             elif isinstance(field, Cloze):
+                assert value is not None
                 assert value["quote"] == item.shown[field.over][value["start"] : value["end"]]
             else:
+                assert value is not None
                 assert [row["point"] for row in value]
                 assert {cell for row in value for cell in row["values"].values()} == {
                     field.values[0].value
