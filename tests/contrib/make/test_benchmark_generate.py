@@ -53,7 +53,7 @@ def test_books_that_cannot_be_read_are_named_before_anything_is_sent(
     refused = _dry(tmp_path, words, "books")
     assert refused.code == 2
     assert "broken.pdf: cannot be read as PDF" in refused.err
-    assert "scan.pdf: has no text (is it a scan?)" in refused.err
+    assert "scan.pdf: has no text, as scanned pages have none" in refused.err
     assert "--skip-bad" in refused.err
     done = _dry(tmp_path, [*words, "--skip-bad"], "books")
     assert (done.code, done.out.splitlines()[0]) == (

@@ -16,6 +16,15 @@ from longmark.contrib.make.rag import documents
 from longmark.contrib.make.rag.documents import Documents, SourceDocument, Unread
 from longmark.errors import UnknownName, UserError
 
+SCAN = (
+    "! has no text, as scanned pages have none; recognise it (OCR), for example with: "
+    "ocrmypdf SCAN.pdf TEXT.pdf"
+)
+DOCX_IGNORED = (
+    "1 file of other kinds ignored: 1 .docx. To index .docx, convert each file: "
+    "pandoc --standalone --mathml FILE -o FILE.html."
+)
+
 pypdf = pytest.importorskip("pypdf")
 
 
@@ -75,13 +84,13 @@ def test_a_folder_with_all_that_can_be_in_it(tmp_path: Path, caplog):
         "latin.txt": "! is not UTF-8 (byte 0xE9 at 0); save it as UTF-8",
         "utf16.txt": "! is UTF-16; save it as UTF-8",
         "locked.pdf": "! is encrypted and needs a password; save it without one",
-        "scan.pdf": "! has no text (is it a scan?); have its text recognised first, or remove it",
+        "scan.pdf": SCAN,
     }
     assert caplog.records == []
     assert logging.getLogger("pypdf").level != logging.CRITICAL + 1
     source = Documents(tmp_path)
     list(source)
-    assert source.left_out() == "1 file of other kinds ignored: 1 .docx."
+    assert source.left_out() == DOCX_IGNORED
 
 
 def test_records(tmp_path: Path):
@@ -192,7 +201,7 @@ def test_a_link_to_nothing_and_a_pipe_have_a_line_each(tmp_path: Path):
     }
     source = Documents(tmp_path)
     list(source)
-    assert source.left_out() == "1 file of other kinds ignored: 1 .docx."
+    assert source.left_out() == DOCX_IGNORED
 
 
 def test_a_link_to_a_file_outside_is_not_followed(tmp_path: Path):
@@ -253,3 +262,54 @@ def test_nothing_to_read(tmp_path: Path):
         list(Documents(tmp_path))
     with pytest.raises(UserError, match="does not exist"):
         list(Documents(tmp_path / "no"))
+
+
+def test_a_file_that_pandoc_or_libreoffice_can_convert_is_refused_with_the_command(tmp_path: Path):
+    for name, command in {
+        "paper.tex": "pandoc --standalone --mathml FILE -o FILE.html",
+        "article.nxml": "pandoc --from jats --standalone --mathml FILE -o FILE.html",
+        "slides.pptx": "soffice --headless --convert-to pdf FILE",
+    }.items():
+        (tmp_path / name).write_bytes(b"x")
+        with pytest.raises(UserError) as refusal:
+            list(Documents(tmp_path / name))
+        assert str(refusal.value).endswith(f"convert each file: {command}.")
+    (tmp_path / "photo.jpg").write_bytes(b"x")
+    with pytest.raises(UserError) as refusal:
+        list(Documents(tmp_path / "photo.jpg"))
+    assert "convert" not in str(refusal.value)
+
+
+FRONT_MATTER = {
+    "YAML": ("---\ntitle: Ice  roads\ntags: [a, b]\n---\n\nIce.", "# Ice roads\n\nIce."),
+    "YAML that ends with dots, CRLF": ("---\r\ntitle: 'No'\r\n...\r\nIce.", "# No\n\nIce."),
+    "a title that YAML takes for a date": (
+        "---\ntitle: 2024-05-01\n---\nIce.",
+        "# 2024-05-01\n\nIce.",
+    ),
+    "TOML": ('+++\ntitle = "Ice"\ndate = 2024-05-01\n+++\nIce.', "# Ice\n\nIce."),
+    "a heading of its own": ("---\ntitle: Ice\n---\n# Ice roads\n\nIce.", "# Ice roads\n\nIce."),
+    "no title": ("---\nlayout: post\n---\nIce.", "Ice."),
+    "right to left": ("---\ntitle: جليد\n---\nجليد.", "# جليد\n\nجليد."),
+    "a line across the page": ("---\nIce.\n\n---\nHeat.", "---\nIce.\n\n---\nHeat."),
+    "never closed": ("---\ntitle: Ice\n\nIce.", "---\ntitle: Ice\n\nIce."),
+    "broken YAML": ("---\ntitle: [Ice\n---\nIce.", "---\ntitle: [Ice\n---\nIce."),
+    "broken TOML": ("+++\ntitle = Ice\n+++\nIce.", "+++\ntitle = Ice\n+++\nIce."),
+    "further down": ("Ice.\n---\ntitle: x\n---\n", "Ice.\n---\ntitle: x\n---\n"),
+}
+
+
+@pytest.mark.parametrize("case", FRONT_MATTER)
+def test_front_matter_is_no_text_but_its_title_is_the_heading(tmp_path: Path, case: str):
+    content, text = FRONT_MATTER[case]
+    (tmp_path / "a.md").write_bytes(content.encode())
+    (document,) = Documents(tmp_path / "a.md")
+    assert isinstance(document, SourceDocument)
+    assert document.text == text
+    for start, words in document.headings:
+        assert document.text[start:].startswith((f"# {words}", f"## {words}"))
+
+
+def test_a_file_of_front_matter_alone_is_empty(tmp_path: Path):
+    (tmp_path / "a.md").write_text("---\nlayout: post\n---\n", encoding="utf-8")
+    assert read(tmp_path) == {"a.md": "! is empty"}

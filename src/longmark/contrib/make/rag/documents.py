@@ -22,6 +22,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
+from longmark.contrib.make.rag.front_matter import without_front_matter
 from longmark.contrib.make.rag.markup import HTML, Headings, epub_text, html_text
 from longmark.errors import UnknownName, UserError, library
 from longmark.records import sources
@@ -35,6 +36,15 @@ FIELDS = ("id", "title", "text")
 LARGEST = 256 << 20  # bytes of a text or PDF file: they are read at once
 
 MOST_PAGES = 20_000  # of a PDF file
+
+# Commands that write a file of another kind as one that is read. The pages of pandoc keep notes, tables and formulas.
+_CONVERTED = {
+    "pandoc --standalone --mathml FILE -o FILE.html": frozenset(
+        {".docx", ".odt", ".rtf", ".tex", ".latex", ".rst", ".org"}
+    ),
+    "pandoc --from jats --standalone --mathml FILE -o FILE.html": frozenset({".nxml"}),
+    "soffice --headless --convert-to pdf FILE": frozenset({".doc", ".ppt", ".pptx", ".odp"}),
+}
 
 _MARKDOWN_HEADING = re.compile(r"^##?[ \t]+(\S.*?)[ \t#]*$", re.MULTILINE)
 _TEXTS = ("text", "content", "page_content", "passage", "abstract")
@@ -106,14 +116,18 @@ class Documents:
         if not files:
             kinds = ", ".join(sorted(READ))
             note = f" (it has {_counted(self.other)})" if self.other else ""
-            raise UserError(f"{self.path} has no documents{note}; longmark reads {kinds}")
+            raise UserError(
+                f"{self.path} has no documents{note}; longmark reads {kinds}."
+                f"{_conversions(self.other)}"
+            )
 
     def left_out(self) -> str | None:
         """A note on the files of other kinds; None if there is none."""
         if not self.other:
             return None
         count = sum(self.other.values())
-        return f"{count:,} file{'s' if count > 1 else ''} of other kinds ignored: {_counted(self.other)}."
+        ignored = f"{count:,} file{'s' if count > 1 else ''} of other kinds ignored: {_counted(self.other)}."
+        return f"{ignored}{_conversions(self.other)}"
 
     def _name(self, file: Path) -> str:
         return file.name if file == self.path else file.relative_to(self.path).as_posix()
@@ -184,7 +198,10 @@ def _plain(file: Path, suffix: str) -> tuple[str, Headings]:
     if suffix in HTML:
         return html_text(raw)
     text = _text(raw)
-    marked = _MARKDOWN_HEADING.finditer(text) if suffix in MARKDOWN else ()
+    if suffix not in MARKDOWN:
+        return text, ()
+    text = without_front_matter(text)
+    marked = _MARKDOWN_HEADING.finditer(text)
     return text, tuple((heading.start(), heading[1]) for heading in marked)
 
 
@@ -286,7 +303,8 @@ def _pdf(path: Path) -> tuple[str, tuple[int, ...]]:
     pages = [page.strip() for page in pages]
     if not any(pages):
         raise ValueError(
-            "has no text (is it a scan?); have its text recognised first, or remove it"
+            "has no text, as scanned pages have none; recognise it (OCR), for example with: "
+            "ocrmypdf SCAN.pdf TEXT.pdf"
         )
     starts = accumulate((len(page) + 2 for page in pages[:-1]), initial=0)
     return "\n\n".join(pages), tuple(starts)
@@ -298,3 +316,12 @@ class _Refused(ValueError):
 
 def _counted(kinds: Counter[str]) -> str:
     return ", ".join(f"{count:,} {kind}" for kind, count in kinds.most_common(8))
+
+
+def _conversions(kinds: Counter[str]) -> str:
+    """The commands that make readable files of these kinds; empty if we know of none."""
+    commands = []
+    for command, suffixes in _CONVERTED.items():
+        if present := sorted(suffixes & kinds.keys()):
+            commands.append(f" To index {', '.join(present)}, convert each file: {command}.")
+    return "".join(commands)
