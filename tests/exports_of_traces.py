@@ -142,4 +142,19 @@ EXPORTS = (
         trulens_answers(None),
         "nothing",
     ),
+    *(
+        Export(
+            "arize-phoenix 20.26.1, arize-phoenix-client 3.5.0",
+            f"phoenix/spans.{suffix}",
+            says,
+            (("e0aa879f605a4af38ef8456a8ee47b32", MODEL, CAPITAL, "Rome", 2, ()),),
+            "1 other spans, 1 traces without a question and an answer",
+            turns=((("user", CAPITAL), ("assistant", "Rome")),),
+        )
+        for suffix, says in (
+            ("json", "a trace with a retriever, a reranker and a model; one that failed"),
+            ("parquet", "the same as a table"),
+            ("csv", "the same, with the index a second time and lists as Python prints them"),
+        )
+    ),
 )

@@ -509,3 +509,16 @@ def test_parquet_with_large_values_is_unpacked_few_records_at_a_time() -> None:
     group = SimpleNamespace(num_rows=1000, num_columns=1, column=lambda _place: chunk)
     metadata = SimpleNamespace(num_row_groups=1, row_group=lambda _number: group)
     assert arrow_reader.batch_sizes(metadata, arrow_files.limits(1 << 26)) == (4, 62)
+
+
+def test_a_column_that_pandas_wrote_twice_is_read_once(tmp_path: Path) -> None:
+    """An index that has the name of a column, as that of Phoenix's spans."""
+    path = tmp_path / "a.csv"
+    path.write_text("id,question,answer,id\n1,q,a,1\n2,q,b,2\n")
+    assert [(example.id, example.answer) for example in Reading(path).singles()] == [
+        ("1", "a"),
+        ("2", "b"),
+    ]
+    path.write_text("id,question,answer,id\n1,q,a,1\n2,q,b,3\n")
+    with pytest.raises(UserError, match="the column id appears twice"):
+        list(Reading(path).singles())

@@ -194,6 +194,32 @@ def test_a_shape_is_known_in_records_of_python_too() -> None:
     assert content(next(iter(Reading(records).singles()))) == TOLD
 
 
+SPAN = {"context.trace_id": "t", "start_time": "2026", "attributes.input.value": "Why?"}
+RERANKED = "attributes.reranker.output_documents"
+
+
+def test_what_a_reranker_returned_is_read_where_no_retriever_was_recorded() -> None:
+    spans = [
+        {
+            **SPAN,
+            "context.span_id": "a",
+            "parent_id": "b",
+            "span_kind": "RERANKER",
+            RERANKED: [{"document.content": "c"}],
+        },
+        {**SPAN, "context.span_id": "b", "span_kind": "CHAIN", "attributes.output.value": "So."},
+    ]
+    (example,) = Reading(spans).singles()
+    assert (example.answer, [passage.text for passage in example.contexts]) == ("So.", ["c"])
+
+
+def test_a_list_of_documents_as_numpy_prints_it_is_refused() -> None:
+    numpy = "[{'document.content': 'c'}\n {'document.content': 'd'}]"
+    span = {**SPAN, "context.span_id": "a", "span_kind": "RETRIEVER", RERANKED: numpy}
+    with pytest.raises(BadInput, match="output_documents is no list of Python or JSON"):
+        list(Reading([span]))
+
+
 # Odd files ------------------------------------------------------------------------------------------------------------
 ODD: tuple[Any, ...] = (
     None,

@@ -187,6 +187,8 @@ class Reading:
         if self.shape is None:
             return raw
         if self.shape.spans:
+            if self._kind in sources.CELLS:
+                raw = ((line, _without_empty_cells(record)) for line, record in raw)
             return assembled(raw, self.shape, self.ignored)
         return _each(raw, self.shape)
 
@@ -388,7 +390,7 @@ class Reading:
             if self.shape is None or not isinstance(record, dict):
                 return self._columns.example(record)
             if self._kind in sources.CELLS:
-                record = {column: None if cell == "" else cell for column, cell in record.items()}
+                record = _without_empty_cells(record)
             read = self.shape.read(record, self.ignored, self._answers)
             example = None if read is None else self._columns.example(read, record)
             if (
@@ -413,6 +415,12 @@ class _Bad(str):
         problem = super().__new__(cls, message)
         problem.fields = fields
         return problem
+
+
+def _without_empty_cells(record: Any) -> Any:
+    if not isinstance(record, dict):
+        return record
+    return {column: None if cell == "" else cell for column, cell in record.items()}
 
 
 def _each(raw: Iterator[tuple[int, Any]], shape: Shape) -> Iterator[tuple[int, Any]]:

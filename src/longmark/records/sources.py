@@ -268,7 +268,7 @@ def _csv(path: Path, usual: str, encoding: str) -> Records:
         if not any(cell.strip() for cell in cells):
             raise UserError(f"{path}: the first line must name the columns")
         names = [cell.strip() or f"column_{number}" for number, cell in enumerate(cells, 1)]
-        _check_names(path, names)
+        copies = _copies(names)
         while True:
             line = rows.line_num + before
             lines_read.size = 0
@@ -285,12 +285,25 @@ def _csv(path: Path, usual: str, encoding: str) -> Records:
                 )
                 continue
             if len(cells) == len(names):
+                if any(cells[first] != cells[later] for first, later in copies):
+                    _check_names(path, names)
                 yield line, dict(zip(names, cells, strict=True))
             elif cells:
                 yield (
                     line,
                     UnreadableRecord(_miscounted(len(cells), len(names), _SEPARATORS[delimiter])),
                 )
+
+
+def _copies(names: list[str]) -> list[tuple[int, int]]:
+    """The places of columns with one name, the first and a later one. pandas writes an index that has the name of a
+    column, as that of Phoenix's spans, a second time; such a column is read once as long as its cells are the same."""
+    first: dict[str, int] = {}
+    return [
+        (first[name], place)
+        for place, name in enumerate(names)
+        if first.setdefault(name, place) != place
+    ]
 
 
 class _CsvLines:

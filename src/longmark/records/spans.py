@@ -17,7 +17,7 @@ from typing import Any
 
 import orjson
 
-from longmark.records import messages, paths
+from longmark.records import messages, notation, paths
 from longmark.records.shapes import Shape, SpanShape
 from longmark.records.sources import UnreadableRecord
 
@@ -26,6 +26,8 @@ _TOOLS = frozenset(("TOOL", "EXECUTE_TOOL"))
 _READERS = (messages.question, messages.answer)
 _DAMAGED = (TypeError, ValueError, LookupError, AttributeError, RecursionError, OverflowError)
 """What a record raises that only looks like one of a tool's: its values have other types, or are nested too deep."""
+_LISTS_IN_CELLS = ("messages", "documents")
+"""The ends of columns of a table of spans that hold lists of objects, which CSV has as Python prints them."""
 _LONGEST_PLACE = 6  # digits of a key that is a place in a list
 _NO_ANSWER = _RETRIEVERS | _TOOLS | {"EMBEDDING", "EMBEDDINGS", "EVALUATOR", "GUARDRAIL", "EVENT"}
 
@@ -94,7 +96,8 @@ def _in_words(error: BaseException) -> str:
 
 def spans_of(record: dict[str, Any], form: SpanShape) -> Iterator[dict[str, Any]]:
     """The spans of a record, each with what `Spans` names."""
-    record = nested(record, inside=False)
+    cells = {column: _cell(str(column), cell) for column, cell in record.items()}
+    record = nested(cells, inside=False)
     spans = paths.reader(record)(form.spans) if form.spans else [record]
     for span in spans if isinstance(spans, list) else ():
         if not isinstance(span, dict):
@@ -127,6 +130,17 @@ def spans_of(record: dict[str, Any], form: SpanShape) -> Iterator[dict[str, Any]
                 if path and isinstance(listed := at(path), list)
             },
         }
+
+
+def _cell(column: str, cell: Any) -> Any:
+    """The value of a column. ValueError for a list that cannot be read."""
+    if not (isinstance(cell, str) and cell.startswith("[{'") and column.endswith(_LISTS_IN_CELLS)):
+        return cell
+    if not isinstance(values := notation.listed(cell), list):
+        raise ValueError(
+            f"{column} is no list of Python or JSON; write the table as Parquet, or with to_json"
+        )
+    return values
 
 
 def trace_of(spans: Sequence[Mapping[str, Any]], ignored: Counter[str]) -> dict[str, Any] | None:
@@ -169,13 +183,26 @@ def trace_of(spans: Sequence[Mapping[str, Any]], ignored: Counter[str]) -> dict[
         "documents": [
             document
             for place, document in enumerate(retrieved)
-            if document not in retrieved[:place]
+            if not _repeats(document, retrieved[:place])
         ],
         "model": model if isinstance(model, str) else None,
         "references": chosen["references"] or None,
         "response_id": chosen["response"] or last["response"],
         "session_id": next((span["session"] for span in ordered if span["session"]), None),
     }
+
+
+def _repeats(document: Any, earlier: Sequence[Any]) -> bool:
+    """Whether a passage stands among earlier ones. What a reranker returns may have lost the ids."""
+    if document in earlier:
+        return True
+    if isinstance(document, dict) and document.get("id") is not None:
+        return False
+    return _text_of(document) in map(_text_of, earlier)
+
+
+def _text_of(document: Any) -> Any:
+    return document.get("text") if isinstance(document, dict) else document
 
 
 def _same(outer: list[Any], inner: list[Any]) -> bool:

@@ -35,7 +35,7 @@ _CONVENTIONS = {  # GenAI conventions, then OpenInference, then OpenLLMetry
     "output": "not_null(attributes.gen_ai.output.messages, attributes.llm.output_messages[].message,"
     " attributes.output.value, attributes.gen_ai.completion, attributes.traceloop.entity.output)",
     "documents": "not_null(attributes.retrieval.documents, attributes.gen_ai.retrieval.documents,"
-    " attributes.output.value)",
+    " attributes.reranker.output_documents, attributes.output.value)",
     "model": "not_null(attributes.gen_ai.request.model, attributes.gen_ai.response.model, attributes.llm.model_name)",
     "instructions": "attributes.gen_ai.system_instructions",
     "response": "attributes.gen_ai.response.id",
@@ -76,7 +76,11 @@ PHOENIX = Shape(
 )
 
 PHOENIX_TABLE = replace(
-    PHOENIX, name="a table of Phoenix's spans", keys=("context.trace_id",), when=""
+    PHOENIX,
+    name="a table of Phoenix's spans",
+    source="arize-phoenix 20.26 and its client 3.5 (tables that it wrote: examples/exports/phoenix)",
+    keys=("context.trace_id",),
+    when="",
 )
 
 MLFLOW = Shape(
