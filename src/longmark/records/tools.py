@@ -253,7 +253,7 @@ FAITHBENCH = Shape(
 
 HAGRID = Shape(
     "HAGRID",
-    "miracl/hagrid (project-miracl/hagrid at 1a6f4d9, README.md; its JSON Lines)",
+    "miracl/hagrid at b2a0859 (hagrid-v1.0-en/dev.jsonl: query, quotes and answers, as readers of it use them)",
     keys=("query", "query_id", "quotes", "answers"),
     fields={
         "id": "join('-', [to_string(query_id), to_string(number)])",

@@ -241,7 +241,7 @@ FAITHBENCH = LabelTool(
 )
 HAGRID = LabelTool(
     "HAGRID",
-    "miracl/hagrid (project-miracl/hagrid at 1a6f4d9, README.md; its JSON Lines)",
+    "miracl/hagrid at b2a0859 (hagrid-v1.0-en/dev.jsonl: query, quotes and answers, as readers of it use them)",
     keys=("query", "query_id", "quotes", "answers"),
     columns={
         "example_id": "hagrid_answers(@)[].item",
