@@ -1,7 +1,8 @@
 """Files of saved replies: the objects of model APIs themselves, one a record, and the results of their batches.
 
-`replies` reads the object, with its citations. The fixtures in tests/records/tools were read by the models of the SDKs
-that the shapes name.
+`replies` reads the object, with its citations. The objects in the fixtures (tests/records/tools) were read by the models
+of the SDKs that the shapes name. The lines around them in a batch's output file of OpenAI or Gemini have no model there:
+their layout is not checked.
 """
 
 from __future__ import annotations

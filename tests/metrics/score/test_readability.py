@@ -144,23 +144,6 @@ def test_the_authors_counts_are_english() -> None:
         select([f"{NAME}@language=de@syllables=textstat"])
 
 
-@pytest.mark.parametrize("language", ["de", "es", "fr", "it", "nl", "ru"])
-def test_the_weights_are_those_of_textstat(language: str) -> None:
-    """Beside textstat 0.7.8 with the same counts, where it is installed."""
-    pytest.importorskip("textstat")
-    from textstat.backend.utils.constants import (  # type: ignore[import-not-found, unused-ignore]
-        LANG_CONFIGS,
-    )
-
-    weights = LANG_CONFIGS[language]
-    formula = FORMULAS[language]
-    assert (formula.base, formula.per_sentence, formula.per_word) == (
-        weights["fre_base"],
-        weights["fre_sentence_length"],
-        weights["fre_syll_per_word"],
-    )
-
-
 def test_some_greek_and_accents_are_no_obstacle() -> None:
     ease, _ = scored("The angle α is small in the café. It is naïve.")
     assert (ease.value or 0) > 80
