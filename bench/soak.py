@@ -62,14 +62,14 @@ WARM_UP_SECONDS = 60.0  # memory before that is not compared: imports, buffers, 
 
 
 @dataclass
-class Endpoint:
+class HostileEndpoint:
     """A hostile endpoint, a process of its own, so that its counts are of one lane."""
 
     process: subprocess.Popen[str]
     base_url: str
 
     @classmethod
-    def start(cls, latency: float) -> Endpoint:
+    def start(cls, latency: float) -> HostileEndpoint:
         rates = [word for name, share in FAULTS.items() for word in ("--rate", f"{name}={share}")]
         command = [sys.executable, "-m", "tests.wire", "--port", "0", "--stdin"]
         process = subprocess.Popen(
@@ -89,7 +89,7 @@ class Endpoint:
 
 
 @dataclass
-class Worker:
+class SoakProcess:
     """One `longmark run` after the other, each started again whenever it is killed. runs: their folders; ended: how
     many of them have; kills: how often it was killed; failures: exit codes other than 0."""
 
@@ -144,10 +144,10 @@ class Lane:
     name: str
     inputs: Sequence[range]  # the numbers of the examples in each file
     cache: str
-    endpoint: Endpoint
+    endpoint: HostileEndpoint
     folder: Path
     killed: bool
-    workers: list[Worker] = field(default_factory=list)
+    workers: list[SoakProcess] = field(default_factory=list)
 
     def add_workers(self, count: int, concurrency: int) -> None:
         for part, numbers in enumerate(self.inputs):
@@ -159,7 +159,7 @@ class Lane:
                 self.command(self.folder / f"examples{part}.jsonl", run, concurrency)
                 for part, run in enumerate(runs)
             ]
-            self.workers.append(Worker(name, commands, runs, self.folder / f"{name}.log"))
+            self.workers.append(SoakProcess(name, commands, runs, self.folder / f"{name}.log"))
 
     def command(self, examples: Path, run: Path, concurrency: int) -> list[str]:
         command = [sys.executable, "-m", "longmark", "run", str(examples), "--out", str(run)]
@@ -392,7 +392,7 @@ def main() -> int:
             part = calls if name == "steady" else min(options.part, calls)
             inputs = [range(i, min(i + part, calls)) for i in range(0, calls, part)]
             cache = server.database() if name == "postgres" else str(folder / "calls.sqlite")
-            endpoint = Endpoint.start(options.latency)
+            endpoint = HostileEndpoint.start(options.latency)
             lane = Lane(name, inputs, cache, endpoint, folder, killed=name != "steady")
             lane.add_workers(workers, options.concurrency)
             lanes.append(lane)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import importlib.util
 from typing import Any
 
+from longmark.contrib.local.batch_room import BatchRoom, read_within
 from longmark.contrib.local.minilm import MAX_TOKENS, MiniLM
 from longmark.contrib.local.sentence import LazyModel, folder_identity, load_by
 from longmark.errors import MissingExtra, UserError
@@ -57,7 +58,7 @@ class EmbeddedEncoder:
 
 
 class TransformerEncoder(LazyModel):
-    """An encoder of transformers: a folder or a hub name."""
+    """An encoder of transformers, a folder or a hub name: in float32, on a GPU where there is one."""
 
     def __init__(self, source: str, name: str) -> None:
         if (
@@ -69,10 +70,14 @@ class TransformerEncoder(LazyModel):
         self._source = source
 
     def _load(self) -> Any:
+        import torch
         from transformers import AutoModel, AutoTokenizer
 
         def load() -> Any:
-            model = AutoModel.from_pretrained(self._source, trust_remote_code=False).eval()
+            model = AutoModel.from_pretrained(
+                self._source, dtype=torch.float32, trust_remote_code=False
+            )
+            model = model.eval().to("cuda" if torch.cuda.is_available() else "cpu")
             return model, AutoTokenizer.from_pretrained(self._source, trust_remote_code=False)
 
         return load_by(
@@ -110,8 +115,14 @@ class TransformerEncoder(LazyModel):
             ids = self._ids(text)
             if len(ids) > self.limit():
                 ids = [*ids[: self.limit() - 1], ids[-1]]
-            states = model(input_ids=torch.tensor([ids]), output_hidden_states=True).hidden_states
-            vectors = states[_layer(layer, len(states) - 1, self.name)][0].float().numpy()
+            tokens = torch.tensor([ids], device=model.device)
+            states = read_within(
+                BatchRoom(1, 1),
+                self.name,
+                lambda _size: model(input_ids=tokens, output_hidden_states=True).hidden_states,
+            )
+            layer_states = states[_layer(layer, len(states) - 1, self.name)]
+            vectors = layer_states[0].float().cpu().numpy()
         units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
         markers = {tokenizer.cls_token_id, tokenizer.sep_token_id}
         return units, np.array([token_id not in markers for token_id in ids])

@@ -15,13 +15,15 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from longmark import errors
+from longmark.contrib.local.batch_room import BatchRoom, read_within, room_on
 from longmark.home import sha256
 from longmark.models.protocols import Capabilities, EmbedReply, RelationReply, RerankReply, Tokens
 from longmark.places import expanded
 
 T = TypeVar("T")
 
-_BATCH = 16
+_BATCH = 16  # pairs or, doubled, texts on a processor, and first on a GPU
+_MOST = 1024  # on a GPU; more does not make it faster, as the library sorts texts by their length
 
 
 class LazyModel:
@@ -34,6 +36,7 @@ class LazyModel:
         self.name = name
         self._lock = threading.RLock()
         self._loaded: Any = None
+        self._batch_room: BatchRoom | None = None
 
     def _load(self) -> Any:
         raise NotImplementedError
@@ -85,6 +88,18 @@ class _SentenceTransformer(LazyModel):
         self._source = str(folder) if folder.is_dir() else name
         self.identity = folder_identity(folder) if folder.is_dir() else self.name
 
+    def _in_batches(self, first: int, count: int, read: Callable[[int], T]) -> T:
+        """What the library gives in batches of a size that the memory holds. first: the size to begin with; count: of
+        the texts."""
+        with self._lock:
+            if self._batch_room is None:
+                device = getattr(self._model(), "device", None)
+                device_type = str(getattr(device, "type", "cpu"))
+                self._batch_room = room_on(device_type, cpu=first, gpu=first, limit=_MOST)
+            outputs = read_within(self._batch_room, self.name, read)
+            self._batch_room.held(count)
+            return outputs
+
 
 class SentenceTransformerEmbedder(_SentenceTransformer):
     """The embedder `st:NAME`. Vectors are as the model's own pipeline gives them. Texts are cut at the model's own
@@ -112,8 +127,12 @@ class SentenceTransformerEmbedder(_SentenceTransformer):
         )
 
     def _embed(self, texts: list[str]) -> EmbedReply:
-        rows = self._model().encode(
-            texts, batch_size=2 * _BATCH, convert_to_numpy=True, show_progress_bar=False
+        rows = self._in_batches(
+            2 * _BATCH,
+            len(texts),
+            lambda size: self._model().encode(
+                texts, batch_size=size, convert_to_numpy=True, show_progress_bar=False
+            ),
         )
         limit = self.max_tokens()
         counts = [self.token_count(text) for text in texts]
@@ -143,12 +162,17 @@ class _CrossEncoder(_SentenceTransformer):
 
         with self._lock:
             model = self._model()
-            rows = model.predict(
-                [(first, second) for second in seconds],
-                batch_size=_BATCH,
-                activation_fn=torch.nn.Identity(),
-                convert_to_numpy=True,
-                show_progress_bar=False,
+            pairs = [(first, second) for second in seconds]
+            rows = self._in_batches(
+                _BATCH,
+                len(pairs),
+                lambda size: model.predict(
+                    pairs,
+                    batch_size=size,
+                    activation_fn=torch.nn.Identity(),
+                    convert_to_numpy=True,
+                    show_progress_bar=False,
+                ),
             )
             limit = model.max_seq_length if hasattr(model, "max_seq_length") else model.max_length
             read = model.tokenizer(

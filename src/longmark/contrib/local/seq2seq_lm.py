@@ -9,9 +9,12 @@ are read as text. A text beyond the model's window is refused, never cut. Needs 
 from __future__ import annotations
 
 import threading
-from typing import Any
+from collections.abc import Callable
+from functools import partial
+from typing import Any, TypeVar
 
 from longmark import errors
+from longmark.contrib.local.batch_room import BatchRoom, read_within
 from longmark.contrib.local.sentence import load_by
 from longmark.contrib.local.transformers_lm import (
     Cancelled,
@@ -26,6 +29,8 @@ from longmark.models.protocols import (
     LikelihoodRequest,
     Tokens,
 )
+
+T = TypeVar("T")
 
 
 class Seq2SeqLM(TransformersLM):
@@ -52,6 +57,10 @@ class Seq2SeqLM(TransformersLM):
 
         remedy = "a folder with a sequence-to-sequence model (BART, T5), or the name of a reachable hub repository"
         return load_by("transformers", self.name, remedy, load)
+
+    def _alone(self, read: Callable[[], T]) -> T:
+        """What is read of one text, which cannot be halved."""
+        return read_within(BatchRoom(1, 1), self.name, lambda _size: read())
 
     def _likelihoods(
         self, requests: list[LikelihoodRequest], stop: threading.Event
@@ -82,18 +91,32 @@ class Seq2SeqLM(TransformersLM):
                     )
                 read = 0
                 if source != before:  # requests on one prompt come one after the other
-                    states = model.get_encoder()(torch.tensor([source], device=model.device))
+                    states = self._alone(partial(_encoded, model, source))
                     before = source
                     read = len(source)
-                labels = torch.tensor([target], device=model.device)
-                logits = model(encoder_outputs=states, labels=labels).logits[0]
-                logprobs, _ = look_up(logits, target)
+                logprobs = self._alone(partial(_decoded, model, states, target))
                 pieces = tuple(tokenizer.convert_ids_to_tokens(target))
                 total = len(source) + len(target)
                 replies.append(
                     LikelihoodReply(tuple(logprobs), pieces, (), Tokens(total, len(source) - read))
                 )
             return replies
+
+
+def _encoded(model: Any, source: list[int]) -> Any:
+    """What the encoder makes of a text's tokens."""
+    import torch
+
+    return model.get_encoder()(torch.tensor([source], device=model.device))
+
+
+def _decoded(model: Any, states: Any, target: list[int]) -> list[float]:
+    """The log-probability of each token of a text that the decoder should write."""
+    import torch
+
+    labels = torch.tensor([target], device=model.device)
+    logits = model(encoder_outputs=states, labels=labels).logits[0]
+    return look_up(logits, target)[0]
 
 
 def _marked(tokenizer: Any, text: str) -> list[int]:

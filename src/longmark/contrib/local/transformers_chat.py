@@ -13,6 +13,7 @@ import threading
 from typing import Any
 
 from longmark import errors
+from longmark.contrib.local.batch_room import BatchRoom, read_within
 from longmark.contrib.local.transformers_lm import Cancelled, TransformersLM, chat_ids
 from longmark.models.protocols import Capabilities, ChatReply, ChatRequest, TokenLogprobs, Tokens
 
@@ -28,7 +29,10 @@ class TransformersChat(TransformersLM):
         """One reply."""
         stop = threading.Event()
         try:
-            return await asyncio.to_thread(self._chat, request, stop)
+            one_text = BatchRoom(1, 1)  # a prompt and its reply cannot be halved
+            return await asyncio.to_thread(
+                read_within, one_text, self.name, lambda _size: self._chat(request, stop)
+            )
         finally:
             stop.set()  # where the call was cancelled, the thread ends after its present token
 

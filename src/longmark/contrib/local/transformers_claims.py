@@ -17,12 +17,14 @@ from pathlib import Path
 from typing import Any
 
 from longmark import errors
+from longmark.contrib.local.batch_room import is_out_of_memory, no_memory, release, room_on
 from longmark.contrib.local.sentence import load_by
 from longmark.contrib.local.transformers_lm import TransformersLM
 from longmark.home import sha256
 from longmark.models.protocols import Tokens
 
-GPU_TOKENS = 16_384  # of a batch, padding included
+GPU_TOKENS = 16_384  # of the first batch on a GPU, padding included
+MOST_GPU_TOKENS = 131_072
 CPU_TOKENS = 2_048
 _MODULES = {  # llama.cpp's name of a matrix -> transformers'
     "attn_q": "self_attn.q_proj",
@@ -106,16 +108,27 @@ class TransformersClaims(TransformersLM):
                 await self._answer(batch)
 
     async def _answer(self, batch: Sequence[_Question]) -> None:
+        """Replies to the questions of a batch, in halves where the device's memory does not hold all of it."""
+        refusal: Exception
         try:
             odds = await asyncio.to_thread(self._log_odds, batch)
         except Exception as error:
-            for question in batch:
+            refusal = no_memory(self.name) if is_out_of_memory(error) else error
+            in_halves = is_out_of_memory(error) and len(batch) > 1
+        else:
+            for question, value in zip(batch, odds, strict=True):
                 if not question.reply.done():
-                    question.reply.set_exception(error)
+                    question.reply.set_result(value)
             return
-        for question, value in zip(batch, odds, strict=True):
+        if in_halves:
+            await asyncio.to_thread(self._make_room)
+            middle = len(batch) // 2
+            await self._answer(batch[:middle])
+            await self._answer(batch[middle:])
+            return
+        for question in batch:
             if not question.reply.done():
-                question.reply.set_result(value)
+                question.reply.set_exception(refusal)
 
     # In a thread -----------------------------------------------------------------------------------------------------
 
@@ -139,9 +152,20 @@ class TransformersClaims(TransformersLM):
             )
 
     def _room(self) -> int:
+        """Tokens of a batch."""
         with self._lock:
-            model, _ = self._model()
-            return CPU_TOKENS if model.device.type == "cpu" else GPU_TOKENS
+            if self._batch_room is None:
+                model, _ = self._model()
+                self._batch_room = room_on(
+                    model.device.type, cpu=CPU_TOKENS, gpu=GPU_TOKENS, limit=MOST_GPU_TOKENS
+                )
+            return self._batch_room.size
+
+    def _make_room(self) -> None:
+        with self._lock:
+            if self._batch_room is not None:
+                self._batch_room.halve()
+            release()
 
     def _log_odds(self, batch: Sequence[_Question]) -> list[float]:
         import torch
@@ -165,6 +189,8 @@ class TransformersClaims(TransformersLM):
                 use_cache=False,
             )
             logits = output.logits[:, -1].float()
+            if self._batch_room is not None:
+                self._batch_room.held(len(batch) * width)
             return [
                 float(
                     logits[row, question.yes].logsumexp(0) - logits[row, question.no].logsumexp(0)

@@ -25,6 +25,7 @@ from typing import Any
 
 from longmark import errors
 from longmark.contrib.local.adapter import applied, opened
+from longmark.contrib.local.batch_room import read_within, room_on
 from longmark.contrib.local.sentence import LazyModel, folder_identity, load_by
 from longmark.home import sha256
 from longmark.models.leave_one_out import Branch, ReadingOrder, plan
@@ -41,6 +42,7 @@ from longmark.places import expanded
 _CHUNK = (
     256  # tokens in one pass: enough to keep the cores busy, and their logits stay below 200 MB
 )
+_MOST_CHUNK = 4096  # on a GPU, where it begins with the same
 _GROUP = 2048  # tokens of packed sequences before their states are dropped
 
 
@@ -114,11 +116,22 @@ class TransformersLM(LazyModel):
             model, tokenizer = self._model()
             sequences = [self._sequence(model, tokenizer, request) for request in requests]
             with_text = [sequence for sequence in sequences if sequence.text]
-            values = iter(_evaluate(model, with_text, stop))
+            values = iter(self._evaluate(model, with_text, stop))
             return [
                 self._reply(tokenizer, s, *next(values)) if s.text else LikelihoodReply((), ())
                 for s in sequences
             ]
+
+    def _evaluate(
+        self, model: Any, sequences: list[_Sequence], stop: threading.Event
+    ) -> list[tuple[list[float], list[float], int]]:
+        """`_evaluate` with as many tokens in one pass as the memory holds."""
+        if self._batch_room is None:
+            self._batch_room = room_on(model.device.type, cpu=_CHUNK, gpu=_CHUNK, limit=_MOST_CHUNK)
+        room = self._batch_room
+        values = read_within(room, self.name, lambda size: _evaluate(model, sequences, stop, size))
+        room.held(max((len(sequence.read) for sequence in sequences), default=0))
+        return values
 
     def _load(self) -> tuple[Any, Any]:
         import torch
@@ -257,9 +270,9 @@ def _start(tokenizer: Any, text: str) -> list[int]:
 
 # One pass over packed sequences ----------------------------------------------------------------------------------
 def _evaluate(
-    model: Any, sequences: list[_Sequence], stop: threading.Event
+    model: Any, sequences: list[_Sequence], stop: threading.Event, chunk: int
 ) -> list[tuple[list[float], list[float], int]]:
-    """Log-probabilities, entropies and tokens read before, for each sequence."""
+    """Log-probabilities, entropies and tokens read before, for each sequence. chunk: tokens in one pass."""
     import torch
 
     if not sequences:
@@ -273,7 +286,7 @@ def _evaluate(
                 [sequence.read for sequence in some], [len(sequence.text) for sequence in some]
             )
             results += (
-                _Packed(model, some, reading_order, stop).values()
+                _Packed(model, some, reading_order, stop, chunk).values()
                 if shared
                 else [_plain(model, some[0])]
             )
@@ -282,13 +295,25 @@ def _evaluate(
     return results
 
 
+# Of the argument that holds keys and values: transformers 5.24 gave it the second name.
+_CACHE_NAMES = {"past_key_values", "cache"}
+
+
+def _cache_name(model: Any) -> str:
+    """The name by which a model takes its keys and values."""
+    return "cache" if "cache" in inspect.signature(model.forward).parameters else "past_key_values"
+
+
 def _can_share(model: Any) -> bool:
     """Whether what a token sees can be chosen freely: keys and values of all positions kept, positions taken."""
     from transformers import DynamicCache
     from transformers.cache_utils import DynamicLayer
 
-    takes = inspect.signature(model.forward).parameters
-    if not {"position_ids", "attention_mask", "past_key_values", "logits_to_keep"} <= set(takes):
+    parameters = set(inspect.signature(model.forward).parameters)
+    if (
+        not {"position_ids", "attention_mask", "logits_to_keep"} <= parameters
+        or not parameters & _CACHE_NAMES
+    ):
         return False
     layers = DynamicCache(config=model.config).layers
     return bool(layers) and all(type(layer) is DynamicLayer for layer in layers)
@@ -322,6 +347,7 @@ class _Packed:
         sequences: list[_Sequence],
         reading_order: ReadingOrder,
         stop: threading.Event,
+        chunk: int,
     ) -> None:
         from transformers import DynamicCache
 
@@ -329,7 +355,9 @@ class _Packed:
         self._sequences = sequences
         self._plan = reading_order
         self._stop = stop
+        self._chunk = chunk
         self._cache = DynamicCache(config=model.config)
+        self._cache_argument = {_cache_name(model): self._cache}
         self._logprobs: list[list[float]] = [[] for _ in sequences]
         self._entropies: list[list[float]] = [[] for _ in sequences]
 
@@ -384,10 +412,10 @@ class _Packed:
         begins = torch.zeros(len(self._sequences), dtype=torch.long, device=device)
         for branch in self._plan.branches:
             begins[branch.sequence] = branch.shared
-        for low in range(0, len(row), _CHUNK):
+        for low in range(0, len(row), self._chunk):
             if self._stop.is_set():
                 raise Cancelled
-            high = min(low + _CHUNK, len(row))
+            high = min(low + self._chunk, len(row))
             sequence_owners = owners[low:high, None]
             before = (
                 torch.arange(start, device=device)[None, :] < begins[sequence_owners.clamp_min(0)]
@@ -403,7 +431,7 @@ class _Packed:
                 input_ids=ids[None, low:high],
                 position_ids=positions[None, low:high],
                 attention_mask=mask,
-                past_key_values=self._cache,
+                **self._cache_argument,
                 use_cache=True,
                 logits_to_keep=keep,
             ).logits[0]
