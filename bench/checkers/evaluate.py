@@ -1,4 +1,4 @@
-"""Scores every checker on the test parts once, and prints the tables of docs/checkers.md.
+"""Scores every checker on the test parts once, and prints the tables of design/earlier-checkers.md.
 
     python -m bench.checkers.evaluate --scores FILE [--weights FOLDER] [--judge NAME] [--rows N] [--checker NAME]
 
