@@ -129,7 +129,10 @@ def examples() -> list[dict[str, Any]]:
 
 _SHOWN = re.compile(r"(?s)<([a-z_]+ [0-9a-f]{8})>\n(.*?)\n</\1>")
 _NUMBERED = re.compile(r"(?m)^(\d+)\. (.+)$")
-_LABELS = ("entails", "contradicts", "neutral")
+_PASSAGE = re.compile(r"(?ms)^\[\d+\] (.*?)(?=\n\n\[\d+\] |\Z)")
+_PAIRS = re.compile(
+    r"(?ms)^(\d+)\. .*?^Pairs: (.*?)$"
+)  # of lettered answers to a numbered question
 
 
 def sentences(text: str) -> list[str]:
@@ -192,6 +195,12 @@ class SchemaJudge:
 
     def _list(self, items: Any, key: str) -> list[Any]:
         listed = list(self.numbered.values())
+        if key == "labels" and _PAIRS.search(self.texts.get("answers", "")):
+            return [
+                f"{number} {letters} neutral"
+                for number, pairs in _PAIRS.findall(self.texts["answers"])
+                for letters in pairs.split(", ")
+            ]
         if key in ("labels", "grades", "scores", "relations"):
             return [self._item(items, text, n) for n, text in enumerate(listed, 1)]
         if key == "quotes":
@@ -200,13 +209,14 @@ class SchemaJudge:
             text = self.texts.get("text", self.longest)
             number = int(key)
             return [self.value(items, f"answer {number}")] if (len(text) + number) % 3 else []
+        if key == "answers" and self.numbered and "context" in self.texts:
+            return self._joint_answers(_PASSAGE.findall(self.texts["context"]))
         if key == "answers" and self.numbered:
             text = self.texts.get("text", self.longest)
-            answer = self._text("answer", 1)
             return [
                 {
                     "question": int(number),
-                    "answer": answer if (len(text) + int(number)) % 3 else "unknown",
+                    "answer": self._answer(text, int(number)) or "unknown",
                     "confidence": 5,
                 }
                 for number in self.numbered
@@ -214,15 +224,40 @@ class SchemaJudge:
         if self.numbered and "revised" in key:
             return [self.value(items, text, n) for n, text in enumerate(listed, 1)]
         if "questions" in key:
-            own = listed or [
-                f"What is said of {one[3:45]}?" for one in sentences(self.longest)[:CLAIMS]
-            ]
+            own = (
+                listed
+                or [
+                    f"What is said of {stated[3:45]}?"
+                    for paragraph in self.longest.split("\n\n")  # of a text, or one of several
+                    for stated in sentences(paragraph)[:CLAIMS]
+                ]
+            )
             return [self._question(items, text, n) for n, text in enumerate(own, 1)]
         if items.get("type") == "integer":
             return [1]
         return [
             self.value(items, text, n) for n, text in enumerate(sentences(self.longest)[:CLAIMS], 1)
         ]
+
+    def _answer(self, text: str, question: int) -> str:
+        """What a text answers to a question; "": nothing, of one in three."""
+        if (len(text) + question) % 3 == 0:
+            return ""
+        return f"{len(text) % 7 + 40} cm above the level of 1901"
+
+    def _joint_answers(self, passages: list[str]) -> list[Any]:
+        """The answers that passages would give one by one, equal ones together."""
+        listed = []
+        for number in map(int, self.numbered):
+            passages_of: dict[str, list[int]] = {}
+            for place, passage in enumerate(passages, 1):
+                if answer := self._answer(passage, number):
+                    passages_of.setdefault(answer, []).append(place)
+            listed += [
+                {"question": number, "answer": answer, "passages": places, "confidence": 5}
+                for answer, places in (passages_of or {"unknown": []}).items()
+            ]
+        return listed
 
     def _item(self, items: Any, text: str, number: int) -> Any:
         if "entails" in items.get("enum", ()) or "$ref" in items:

@@ -77,21 +77,12 @@ class AnsweringModel(SchemaJudge):
     def _list(self, items: Any, key: str) -> list[Any]:
         if key == "questions" and not self.numbered:
             return bench.cost.sentences(self.longest)
-        if key != "answers":
-            return super()._list(items, key)
-        text = self.texts["text"]
-        answer = " ".join(text.split()[-9:-4])
-        return [
-            {
-                "question": int(number),
-                "answer": answer if self._answers(text, question) else "unknown",
-                "confidence": 5,
-            }
-            for number, question in self.numbered.items()
-        ]
+        return super()._list(items, key)
 
-    def _answers(self, text: str, question: str) -> bool:
-        return question in text or sha256((question + text).encode()).digest()[0] % 2 == 0
+    def _answer(self, text: str, question: int) -> str:
+        wording = self.numbered[str(question)]
+        digest = sha256((wording + text).encode()).digest()
+        return " ".join(text.split()[-9:-4]) if wording in text or digest[0] % 2 == 0 else ""
 
 
 def answered(request: ChatRequest) -> ChatReply:

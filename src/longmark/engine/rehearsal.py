@@ -42,6 +42,10 @@ from longmark.text.sentences import sentences
 
 _SHOWN = re.compile(r"(?s)<([\w ]+ [0-9a-f]{8})>\n(.*?)\n</\1>")  # as `prompts.fence` writes it
 _NUMBERED = re.compile(r"(?m)^(\d+)\. (.+)$")
+_PASSAGE = re.compile(r"(?ms)^\[\d+\] (.*?)(?=\n\n\[\d+\] |\Z)")  # as `judge.numbered` writes it
+_LETTERED = re.compile(
+    r"(?ms)^(\d+)\. .*?^Pairs: (.*?)$"
+)  # a question, its answers, the pairs of them to compare
 _WORD = re.compile(r"[^\s\"'`,.:;(){}\[\]<>]+")
 _TRIED = 300  # words of a prompt that are tried as a label, at most
 _BYTES = 4  # a token, as the budget estimates it
@@ -176,6 +180,20 @@ class _ShownTexts:
             return list(self.numbered.values())
         return [sentence.strip() for sentence in sentences(self.longest)]
 
+    @cached_property
+    def passages(self) -> list[str]:
+        """The numbered passages that are shown as one text."""
+        return _PASSAGE.findall(self.longest)
+
+    @cached_property
+    def pairs(self) -> list[str]:
+        """The pairs of lettered answers to compare, each behind the number of its question."""
+        return [
+            f"{number} {letters}"
+            for number, pairs in _LETTERED.findall(self.texts[-1])
+            for letters in pairs.split(", ")
+        ]
+
     def contains(self, statement: str) -> bool:
         """Whether a text other than a list contains the statement."""
         return bool(statement) and any(statement in text for text in self.prose)
@@ -233,6 +251,10 @@ class _StandInValue:
 
     def _list(self, part: Mapping[str, Any], key: str, item: str) -> list[Any]:
         items = part.get("items", {})
+        if key == "labels" and self._prompt.pairs:
+            return [f"{pair} neutral" for pair in self._prompt.pairs]
+        if key == "answers" and "passages" in items.get("properties", {}):
+            return self._answers_of_passages()
         least = part.get("minItems", 0)
         greatest = part.get("maxItems", len(self._prompt.listed) + 1)
         if (
@@ -250,18 +272,36 @@ class _StandInValue:
             for n in range(length)
         ]
 
-    def _answers(self, question: str) -> bool:
-        """Whether the longest text answers a question."""
-        text_and_question = f"{self._prompt.longest}\0{question}".encode("utf-8", "replace")
+    def _answers(self, text: str, question: str) -> bool:
+        """Whether a text answers a question."""
+        text_and_question = f"{text}\0{question}".encode("utf-8", "replace")
         by_chance = hashlib.blake2b(text_and_question, digest_size=1).digest()[0] % 2 == 0
-        return by_chance or self._prompt.contains(question)
+        return by_chance or question in text
+
+    def _answers_of_passages(self) -> list[Any]:
+        """The answers of numbered passages to numbered questions, equal ones together."""
+        listed: list[Any] = []
+        for number, question in self._prompt.numbered.items():
+            passages_of: dict[str, list[int]] = {}
+            for place, passage in enumerate(self._prompt.passages, 1):
+                if self._answers(passage, question):
+                    passages_of.setdefault(_answer_of(passage), []).append(place)
+            listed += [
+                {"question": int(number), "answer": answer, "passages": places, "confidence": 4}
+                for answer, places in (passages_of or {"unknown": []}).items()
+            ]
+        return listed
 
     def _text(self, key: str, item: str) -> str:
         if key in ("reason", "reasoning", "explanation"):
             return _REASON
         if key == "answer":
-            if self._prompt.numbered and not self._answers(item):
+            if self._prompt.numbered and not self._answers(self._prompt.longest, item):
                 return "unknown"
-            # without figures: two quantities can be compared without a call
-            return " ".join(word for word in self._prompt.longest.split() if word.isalpha())[-40:]
+            return _answer_of(self._prompt.longest)
         return item or key or "yes"
+
+
+def _answer_of(text: str) -> str:
+    """What a text answers: without figures, as two quantities can be compared without a call."""
+    return " ".join(word for word in text.split() if word.isalpha())[-40:]

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator
 
 from longmark.concurrency import concurrently
-from longmark.judge import TOP_LOGPROBS, Reader, ReplyForm, Unreadable, ask, structure
+from longmark.judge import (
+    TOP_LOGPROBS,
+    Reader,
+    ReplyForm,
+    Unreadable,
+    ask,
+    numbered,
+    structure,
+)
 from longmark.metrics.comprehensiveness._sources import first_judge
 from longmark.models.handles import Models
 from longmark.models.protocols import ChatReply
@@ -23,7 +32,11 @@ from longmark.text.relevance import Graded, graded
 
 BATCH = 40  # questions in one call
 _QUESTIONS = 8000  # bytes of them
-PART = 8000  # bytes of a text that is asked for answers in one call
+PART = (
+    8000  # bytes of a text that is asked for answers in one call, also of several passages together
+)
+_PASSAGES = 8  # in one call for answers
+_SLOTS = 160  # questions times passages in one call: a reply of 4,096 tokens has room for about 150 answers
 _MOST_TOKENS = 4096  # of a reply
 UNKNOWN = "unknown"
 
@@ -64,7 +77,23 @@ If the text does not answer a question, its only answer is "unknown", with 5.
 Reply with a JSON object and nothing else. It has the answers to every question, each with the number of its question, \
 in this form: {"answers": [{"question": 1, "answer": "...", "confidence": 5}, \
 {"question": 2, "answer": "unknown", "confidence": 5}, …]}""")
-PROMPTS = (MINING, REFINEMENT, ANSWERING)
+JOINT_ANSWERING = prompt("""comprehensiveness.joint_answers(context, questions)
+The context holds numbered passages. Answer each numbered question from each passage, the passages one by one, each \
+without the others, also where a passage contradicts what you know or what another passage says. Give every answer that \
+a passage gives or mentions: if it has several views, each is an answer of its own. An answer is as short as it can be, \
+a name, a figure with its unit, a few words; it needs no sentence. Name the passages that give it. Grade how far they \
+stand behind it:
+5: they say without doubt that the answer is right.
+4: they take the answer to be right, with some doubt.
+3: they leave open whether the answer is right.
+2: they take the answer to be wrong, with some doubt.
+1: they say without doubt that the answer is wrong.
+If passages stand behind an answer to different degrees, it stands once for each grade. A passage that does not answer a \
+question is not named for it. If no passage answers a question, its only answer is "unknown", with no passage and 5.
+Reply with a JSON object and nothing else. It has the answers to every question, each with the number of its question, \
+in this form: {"answers": [{"question": 1, "answer": "...", "passages": [1, 3], "confidence": 5}, \
+{"question": 2, "answer": "unknown", "passages": [], "confidence": 5}, …]}""")
+PROMPTS = (MINING, REFINEMENT, ANSWERING, JOINT_ANSWERING)
 
 # A key of the JSON, not of a text in it, where a quotation mark has a backslash before it.
 _RELEVANCE = re.compile(r'(?<!\\)"relevance"\s*:\s*(?=\d)')
@@ -118,17 +147,41 @@ class _Answered(ReplyForm):
     answers: list[_GradedAnswer]
 
 
-async def mined(models: Models, question: str, text: str) -> list[str]:
-    """The questions that a text answers, by the first judge: one call for 4,000 bytes. NoScore and ModelError as
-    `judge.ask`."""
+class _PassagesAnswer(ReplyForm):
+    question: _WholeNumber
+    answer: str
+    passages: list[_WholeNumber]
+    confidence: _WholeNumber
+
+
+class _JointlyAnswered(ReplyForm):
+    answers: list[_PassagesAnswer]
+
+
+async def mined(models: Models, question: str, texts: Sequence[str]) -> list[str]:
+    """The questions that texts answer, by the first judge: one call for the texts that 4,000 bytes hold, or for so much
+    of a longer one. NoScore and ModelError as `judge.ask`."""
 
     async def of_piece(piece: str) -> list[str]:
         reader = structure(_Mined, min(_MOST_TOKENS, 256 + utf8_size(piece)))
         inputs = {"text": piece, "question": question}
         return (await ask(models, first_judge(models), MINING, inputs, reader)).value.questions
 
-    lists = await concurrently(of_piece, pieces(text, PIECE))
+    lists = await concurrently(of_piece, _mined_pieces(texts))
     return list(each_once(question for some in lists for question in some).values())
+
+
+def mining_calls(texts: Sequence[str]) -> int:
+    """The calls of `mined`, without second attempts."""
+    return len(_mined_pieces(texts))
+
+
+def _mined_pieces(texts: Sequence[str]) -> list[str]:
+    if len(texts) == 1:
+        return pieces(texts[0], PIECE)
+    spaced = [f"{text.strip()}\n\n" for text in texts if text.strip()]
+    joined = ["".join(group).strip() for group in groups(spaced, PIECE)]
+    return [piece for text in joined for piece in pieces(text, PIECE)]
 
 
 async def refined(models: Models, question: str, raw: Sequence[str]) -> list[GeneratedQuestion]:
@@ -157,32 +210,113 @@ async def refined(models: Models, question: str, raw: Sequence[str]) -> list[Gen
     ]
 
 
-async def answered(models: Models, questions: Sequence[str], text: str) -> list[QuestionAnswer]:
-    """The answers of a text to each question, in the order of the questions, without "unknown": one call for 40
-    questions and 8,000 bytes of the text. Answers of several parts count once, with the greatest confidence."""
-    numbers = range(len(questions))
-    batches: list[list[int]] = []
-    for group in groups(questions, _QUESTIONS, BATCH):
-        start = sum(map(len, batches))
-        batches.append(list(numbers[start : start + len(group)]))
+async def answered(
+    models: Models, questions: Sequence[str], texts: Sequence[str]
+) -> list[list[QuestionAnswer]]:
+    """The answers of each text to each question, in the order of the questions, without "unknown".
 
+    One text: a call for 40 questions and 8,000 bytes of it. Of several texts, a call shows up to eight, numbered, of
+    8,000 bytes together, and so many questions that at most 160 answers are to be given, one of each text to each. A
+    text that is longer is asked by itself. An answer that a text gives several times counts once, with the greatest
+    confidence.
+    """
+
+    async def of_group(numbers: list[int]) -> list[list[QuestionAnswer]]:
+        group = [texts[number] for number in numbers]
+        if len(group) == 1:
+            return [await _answered_alone(models, questions, group[0])]
+        return await _answered_together(models, questions, group)
+
+    text_groups = _together(texts)
+    answers_of_groups = await concurrently(of_group, text_groups)
+    answers: list[list[QuestionAnswer]] = [[] for _ in texts]
+    for numbers, answers_of_group in zip(text_groups, answers_of_groups, strict=True):
+        for number, answers_of_text in zip(numbers, answers_of_group, strict=True):
+            answers[number] = answers_of_text
+    return answers
+
+
+def answering_calls(texts: Sequence[str], questions: int) -> int:
+    """The calls of `answered` for so many short questions, without second attempts."""
+    calls = 0
+    for numbers in _together(texts):
+        parts = len(pieces(texts[numbers[0]], PART)) if len(numbers) == 1 else 1
+        calls += parts * math.ceil(questions / _questions_beside(len(numbers)))
+    return calls
+
+
+def _together(texts: Sequence[str]) -> list[list[int]]:
+    """The numbers, from 0, of the texts that a call shows together; a blank text is in none."""
+    numbers = [number for number, text in enumerate(texts) if text.strip()]
+    text_groups: list[list[int]] = []
+    for group in groups([texts[number] for number in numbers], PART, _PASSAGES):
+        start = sum(map(len, text_groups))
+        text_groups.append(numbers[start : start + len(group)])
+    return text_groups
+
+
+def _questions_beside(passages: int) -> int:
+    """The questions in one call that shows so many passages."""
+    return min(BATCH, _SLOTS // passages)
+
+
+async def _answered_alone(
+    models: Models, questions: Sequence[str], text: str
+) -> list[QuestionAnswer]:
     async def of_part(part_and_batch: tuple[str, list[int]]) -> list[QuestionAnswer]:
         part, batch = part_and_batch
         inputs = {"text": part, "questions": _numbered([questions[i] for i in batch])}
         reader = _answers_reader(len(batch))
         replies = (await ask(models, first_judge(models), ANSWERING, inputs, reader)).value
-        return [
-            QuestionAnswer(batch[reply.question], reply.text, reply.confidence) for reply in replies
-        ]
+        return [replace(reply, question=batch[reply.question]) for reply in replies]
 
+    batches = _batches(questions, BATCH)
     answer_lists = await concurrently(
         of_part, [(part, batch) for part in pieces(text, PART) for batch in batches]
     )
+    return _each_best(answer for answers in answer_lists for answer in answers)
+
+
+async def _answered_together(
+    models: Models, questions: Sequence[str], passages: Sequence[str]
+) -> list[list[QuestionAnswer]]:
+    """The answers of each passage, by calls that show all of them."""
+    context = numbered(passages)
+
+    async def of_batch(batch: list[int]) -> list[list[QuestionAnswer]]:
+        inputs = {"context": context, "questions": _numbered([questions[i] for i in batch])}
+        reader = _joint_answers_reader(len(batch), len(passages))
+        answers_of_passages = (
+            await ask(models, first_judge(models), JOINT_ANSWERING, inputs, reader)
+        ).value
+        return [
+            [replace(answer, question=batch[answer.question]) for answer in answers]
+            for answers in answers_of_passages
+        ]
+
+    by_batch = await concurrently(of_batch, _batches(questions, _questions_beside(len(passages))))
+    return [
+        _each_best(answer for answers in of_passage for answer in answers)
+        for of_passage in zip(*by_batch, strict=True)
+    ]
+
+
+def _batches(questions: Sequence[str], longest: int) -> list[list[int]]:
+    """The numbers, from 0, of the questions that a call asks together."""
+    batches: list[list[int]] = []
+    for group in groups(questions, _QUESTIONS, longest):
+        start = sum(map(len, batches))
+        batches.append(list(range(start, start + len(group))))
+    return batches
+
+
+def _each_best(answers: Iterable[QuestionAnswer]) -> list[QuestionAnswer]:
+    """Each answer to a question once, with the greatest confidence, in the order of the questions."""
     best: dict[tuple[int, str], QuestionAnswer] = {}
-    for candidate in (candidate for some in answer_lists for candidate in some):
-        key = candidate.question, folded(candidate.text)
-        if key not in best or candidate.confidence.score > best[key].confidence.score:
-            best[key] = candidate
+    for answer in answers:
+        key = answer.question, folded(answer.text)
+        if key not in best or answer.confidence.score > best[key].confidence.score:
+            best[key] = answer
     return sorted(best.values(), key=lambda answer: answer.question)
 
 
@@ -213,15 +347,11 @@ def _refined_reader(max_tokens: int) -> Reader[list[GeneratedQuestion]]:
 @lru_cache
 def _answers_reader(count: int) -> Reader[list[QuestionAnswer]]:
     """Reads the answers to questions with the numbers from 1 to count. Unreadable unless each number is there."""
-    numbers = set(range(1, count + 1))
     form = structure(_Answered, min(_MOST_TOKENS, 256 + 120 * count))
 
     def read(reply: ChatReply) -> list[QuestionAnswer]:
         listed = form.read(reply).answers
-        if wrong := sorted(numbers ^ {answer.question for answer in listed}):
-            raise Unreadable(
-                f"it needs an answer for each number from 1 to {count}; see {', '.join(map(str, wrong[:5]))}"
-            )
+        _check_numbers(count, [answer.question for answer in listed])
         grades = _grades(reply, _CONFIDENCE, [answer.confidence for answer in listed])
         return [
             QuestionAnswer(answer.question - 1, " ".join(answer.answer.split()), grade)
@@ -232,6 +362,52 @@ def _answers_reader(count: int) -> Reader[list[QuestionAnswer]]:
     return Reader(
         read, form.max_tokens, TOP_LOGPROBS, form.schema, needs_logprobs=False, digits=True
     )
+
+
+@lru_cache
+def _joint_answers_reader(count: int, passages: int) -> Reader[list[list[QuestionAnswer]]]:
+    """Reads the answers of each of several passages to questions with the numbers from 1 to count. Unreadable unless
+    each question is there, and each answer names passages by numbers from 1 to `passages`."""
+    form = structure(_JointlyAnswered, min(_MOST_TOKENS, 256 + 40 * count * (1 + passages)))
+
+    def read(reply: ChatReply) -> list[list[QuestionAnswer]]:
+        listed = form.read(reply).answers
+        _check_numbers(count, [answer.question for answer in listed])
+        grades = _grades(reply, _CONFIDENCE, [answer.confidence for answer in listed])
+        answers_of_passages: list[list[QuestionAnswer]] = [[] for _ in range(passages)]
+        for answer, grade in zip(listed, grades, strict=True):
+            if folded(answer.answer) in ("", UNKNOWN):
+                continue
+            _check_passages(answer, passages)
+            question_answer = QuestionAnswer(
+                answer.question - 1, " ".join(answer.answer.split()), grade
+            )
+            for passage in dict.fromkeys(answer.passages):
+                answers_of_passages[passage - 1].append(question_answer)
+        return answers_of_passages
+
+    return Reader(
+        read, form.max_tokens, TOP_LOGPROBS, form.schema, needs_logprobs=False, digits=True
+    )
+
+
+def _check_numbers(count: int, questions: Iterable[int]) -> None:
+    """Unreadable unless the questions are those from 1 to count."""
+    if wrong := sorted(set(range(1, count + 1)) ^ set(questions)):
+        raise Unreadable(
+            f"it needs an answer for each number from 1 to {count}; see {', '.join(map(str, wrong[:5]))}"
+        )
+
+
+def _check_passages(answer: _PassagesAnswer, passages: int) -> None:
+    """Unreadable unless an answer names passages, all of them by numbers from 1 to `passages`."""
+    if not answer.passages:
+        raise Unreadable(f"question {answer.question}: an answer names no passage")
+    for passage in answer.passages:
+        if not 1 <= passage <= passages:
+            raise Unreadable(
+                f"question {answer.question}: {passage} is no passage; their numbers are 1 to {passages}"
+            )
 
 
 def _grades(reply: ChatReply, key: re.Pattern[str], printed: Sequence[int]) -> list[Graded]:
