@@ -133,6 +133,21 @@ def test_a_joint_plan_shows_all_premises_in_one_call_and_gives_the_same_score() 
     assert sum("numbered passages" in one for one in asked) == 1
 
 
+def test_joint_calls_show_sixteen_premises_and_two_of_them_are_one_round() -> None:
+    """20 premises: 16 and 4, in one batch, so that both calls ask about the same 20 statements."""
+    claims = tuple(f"Part {number} works." for number in range(20))
+    example = EXAMPLE.model_copy(
+        update={"claims": claims[:1], "context_claims": (claims[1:12], claims[12:])}
+    )
+    _, chat = scored(example, plan="joint", relevance=1)
+    asked = [request.messages[1].content for request in chat.requests]
+    premises = [re.findall(r"(?m)^\[\d+\]", inside(call, "context")) for call in asked]
+    assert [len(shown) for shown in premises] == [16, 4]
+    first, second = (numbered(call, "statements") for call in asked)
+    assert first == second
+    assert set(first.values()) == set(claims)
+
+
 def test_every_way_to_ask_gives_the_same_score() -> None:
     needed, fewer = scored()
     every, more = scored(relations="all")
