@@ -2,7 +2,7 @@
 
     python -m bench.pairs.embedded pairs DATA FILE --out DIR    samples: DATA_dev.jsonl (10), DATA_test.jsonl (60)
     python -m bench.pairs.embedded rows FORM=RUN[:METRIC] …    adds runs on these files to embedded_judge.csv
-    python -m bench.pairs.embedded table                        the tables of docs/embedded-judge.md, from that CSV
+    python -m bench.pairs.embedded table                        the tables of design/embedded-judge-pairs.md, from that CSV
 
 DATA is `haluquestqa` (half.jsonl) or `lfqa_e` (zh_first600.json). The pairs are in a shuffled order (seed 13 over the
 sorted ids); the first 10 are the development split, on which the form is chosen, the next 60 are the test. The CSV has
@@ -214,7 +214,7 @@ def _against(own: dict[str, bool], other: dict[str, bool]) -> str:
 
 
 def page(rows: Sequence[Row], splits: Sequence[str] = ("test", "dev")) -> str:
-    """The tables of these splits. docs/embedded-judge.md has those of the test pairs."""
+    """The tables of these splits. design/embedded-judge-pairs.md has those of the test pairs."""
     names = {"haluquestqa": "HaluQuestQA", "lfqa_e": "LFQA-E"}
     parts = []
     for split in splits:

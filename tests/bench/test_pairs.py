@@ -47,9 +47,9 @@ def test_a_table_by_hand() -> None:
 
 
 def test_the_page_has_the_tables_of_the_rows() -> None:
-    text = (ROOT / "docs" / "embedded-judge.md").read_text(encoding="utf-8")
+    text = (ROOT / "design" / "embedded-judge-pairs.md").read_text(encoding="utf-8")
     assert page(read(), ["test"]) in text, (
-        "run: python -m bench.pairs.embedded table, and put the tables into docs/embedded-judge.md"
+        "run: python -m bench.pairs.embedded table, and put the tables into design/embedded-judge-pairs.md"
     )
 
 
