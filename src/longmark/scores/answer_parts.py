@@ -1,8 +1,10 @@
-"""Labels of parts of an answer: of a sentence, or of a citation in a sentence.
+"""Labels of parts of an answer: of a sentence, of a citation in a sentence, or of a nugget.
 
 A file of ratings with the columns `sentence_start` and `sentence_end` has labels of sentences: characters of the
 answer's text, from 0, end excluded (Python's slice). A column `citation` names a citation of the sentence, as its
-marker does: `2` for [2], an id or an address. A part is then what is labelled in place of the answer: it has a name
+marker does: `2` for [2], an id or an address. A file with the column `nugget` has labels of nuggets, whether the answer
+holds them: the text of a fact that a good answer holds (docs/nuggets.md); it has no places of sentences.
+A part is then what is labelled in place of the answer: it has a name
 made of the answer's id and these columns, so that what reads labels and scores of answers reads those of parts too.
 """
 
@@ -16,17 +18,20 @@ from longmark.records.values import Problem, found
 SENTENCE_START = "sentence_start"
 SENTENCE_END = "sentence_end"
 CITATION = "citation"
+NUGGET = "nugget"
 ANSWER = "answer"
 """Where `Observation.given` has the id of the answer that a part is of."""
 
 
 class AnswerPart(NamedTuple):
-    """A sentence of an answer, or a citation in it. start, end: of the sentence; citation: "" for the sentence."""
+    """A sentence of an answer, a citation in it, or a nugget of its question. start, end: of the sentence, 0 for a
+    nugget; citation: "" for the sentence; nugget: its text."""
 
     answer: str
     start: int
     end: int
     citation: str = ""
+    nugget: str = ""
 
     @classmethod
     def of(cls, columns: Mapping[str, Any]) -> Self:
@@ -36,17 +41,22 @@ class AnswerPart(NamedTuple):
             columns[SENTENCE_START],
             columns[SENTENCE_END],
             columns[CITATION],
+            columns[NUGGET],
         )
 
     @property
     def name(self) -> str:
-        """`a1[0:42]`, or `a1[0:42] citation 2`."""
+        """`a1[0:42]`, `a1[0:42] citation 2`, or `a1 nugget Ice floats.`."""
+        if self.nugget:
+            return f"{self.answer} nugget {self.nugget}"
         sentence = f"{self.answer}[{self.start}:{self.end}]"
         return f"{sentence} citation {self.citation}" if self.citation else sentence
 
     @property
     def unit(self) -> str:
-        return "citation" if self.citation else "sentence"
+        if self.nugget:
+            return NUGGET
+        return CITATION if self.citation else "sentence"
 
     def columns(self) -> dict[str, Any]:
         return {
@@ -54,6 +64,7 @@ class AnswerPart(NamedTuple):
             SENTENCE_START: self.start,
             SENTENCE_END: self.end,
             CITATION: self.citation,
+            NUGGET: self.nugget,
         }
 
 

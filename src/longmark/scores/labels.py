@@ -3,7 +3,7 @@
 Ratings:  example_id, value; and label (its name), rater, system if there are several; and inclusion_probability, the
           probability with which the answer was chosen for labelling, if that was not the same for all;
           answer_sha256, of the text that was labelled (`answer_texts`); label_scale, that it was labelled on
-          (`label_scales`); sentence_start, sentence_end and citation, if parts of answers were labelled
+          (`label_scales`); sentence_start, sentence_end and citation, or nugget, if parts of answers were labelled
           (`answer_parts`)
           or, as SCORE has them: item, label (the value); and dimension (its name), rater, system
 Choices:  a, b, choice (a, b or tie, or a graded preference); and question_id, label, rater if there are several; a was
@@ -48,6 +48,7 @@ from longmark.records.values import text as characters
 from longmark.records.write import of_spreadsheet
 from longmark.scores.answer_parts import (
     CITATION,
+    NUGGET,
     SENTENCE_END,
     SENTENCE_START,
     AnswerPart,
@@ -127,6 +128,7 @@ _RATING = (
     SENTENCE_START,
     SENTENCE_END,
     CITATION,
+    NUGGET,
 )
 _RATINGS = LabelForm({name: name for name in _RATING})
 _SCORE = LabelForm(
@@ -189,8 +191,8 @@ class Labels(Observations):
     """The labels of a file, or of records. Each is an `Observation`; of a choice, `given` has a and b. Closed as
     `Observations` is.
 
-    name: of the file; choices: whether it holds choices; parts: what of an answer is labelled, `sentence` or `citation`,
-    "" for the whole answer; by: the columns of the groups, whose values are in `given`;
+    name: of the file; choices: whether it holds choices; parts: what of an answer is labelled, `sentence`, `citation` or
+    `nugget`, "" for the whole answer; by: the columns of the groups, whose values are in `given`;
     scales: label -> the scale that the file declares for it; empty: lines without a value, which are left out; words:
     label -> the words of those that have a word for none in place of a value; replaced: labels in whose place a later
     one of the same rater counts; alike: sentences on raters whose names look the same; notices: all of this that
@@ -523,7 +525,9 @@ class _LabelColumns:
                 self._column.setdefault(name, column_of[own_name])
         if SENTENCE_START in self._column or SENTENCE_END in self._column:
             self.parts = CITATION if CITATION in self._column else "sentence"
-        part_columns = (SENTENCE_START, SENTENCE_END) if self.parts else ()
+        elif NUGGET in self._column:
+            self.parts = NUGGET
+        part_columns = (SENTENCE_START, SENTENCE_END) if self.parts not in ("", NUGGET) else ()
         for name in dict.fromkeys((*self.form.needed, *self._filled, *part_columns)):
             if name not in self._column and not (raters and name in ("rater", value)):
                 remedy = (
@@ -643,6 +647,9 @@ class _LabelColumns:
 
     def _part(self, record: Mapping[str, Any], answer: str) -> AnswerPart:
         """The part of an answer that a line is about. Raises Problem."""
+        if self.parts == NUGGET:
+            nugget = self._name(record, NUGGET)
+            return AnswerPart(answer, 0, 0, nugget=nugget)
         start, end = (
             read_place(self.column(name), self._cell(record, name))
             for name in (SENTENCE_START, SENTENCE_END)

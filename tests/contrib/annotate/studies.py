@@ -77,6 +77,12 @@ def records_of(name: str, n: int) -> list[dict[str, Any]]:
                 "covered": ["The gate is closed at 6:10."],
                 "uncovered": ["Tides rise twice a day."],
             }
+        elif name == "nuggets":
+            base |= {
+                "answer": answers[number % 2],
+                "system": ("alpha-7b", "beta-70b")[number % 2],
+                "nuggets": [{"text": "The gate is closed at 6:10.", "importance": "vital"}],
+            }
         elif name == "support":
             base |= {
                 "answer": "The gate is closed at 6:10 🌊 [1].",

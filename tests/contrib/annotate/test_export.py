@@ -382,7 +382,22 @@ DECIDED = {
         ["incoherent", "verbose"],
     ),
     "climaqa": ("validity", "training.jsonl", "valid", "invalid", "invalid"),
+    "nuggets": (
+        "held",
+        "nuggets.csv",
+        *(
+            [{"point": "The gate is closed at 6:10.", "values": {"answer": assignment}}]
+            for assignment in ("support", "not_support", "partial_support")
+        ),
+    ),
 }
+
+
+def in_file(value: Any) -> Any:
+    """How a file has the value of a field: of a matrix with one cell, the cell."""
+    if isinstance(value, list) and isinstance(value[0], dict):
+        return value[0]["values"]["answer"]
+    return value
 
 
 @pytest.mark.parametrize("name", TEMPLATES)
@@ -415,7 +430,9 @@ def test_a_decision_is_the_final_label_in_the_file_of_every_template(tmp_path: P
     )
     assert Counter(line["rater"] for line in records) == {"p1": 3, "p2": 3, "final": 2}
     if value != "choice":  # a choice is in the order in which it was shown
-        assert sorted(str(line[value]) for line in finals) == sorted(map(str, (decision, one)))
+        assert sorted(str(line[value]) for line in finals) == sorted(
+            str(in_file(value)) for value in (decision, one)
+        )
     else:
         assert {"tie"} < {line[value] for line in finals}
     for line in records if value not in ("errors", "validity") else ():

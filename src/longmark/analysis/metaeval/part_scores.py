@@ -1,4 +1,6 @@
-"""What metrics say of the sentences of answers and of their citations, as scores beside people's labels of them.
+"""What metrics say of the parts of answers, as scores beside people's labels of them.
+
+Of nuggets see `nugget_scores`; the rest is of sentences and citations.
 
 The evidence of a metric with the view `support` has claims (`records.evidence.Support`). A claim belongs to the
 sentence in which its quote begins; without a quote to the sentence that has most of its words, at least half (as in
@@ -25,12 +27,13 @@ from pathlib import Path
 from statistics import fmean
 from typing import NamedTuple
 
+from longmark.analysis.metaeval.nugget_scores import NuggetReading, says_of_nuggets
 from longmark.errors import UserError
 from longmark.records import Example, Row, Usage
 from longmark.records.evidence import CitedClaim, SourceFate, Support, SupportedClaim
 from longmark.records.metric_name import base_of
 from longmark.report.placing import placed
-from longmark.scores.answer_parts import AnswerPart
+from longmark.scores.answer_parts import NUGGET, AnswerPart
 from longmark.scores.answer_texts import ANSWER_SHA256, answer_sha256
 from longmark.scores.answers import ScoredParts, Source
 from longmark.scores.files import examples_of, rows_of, source_of
@@ -109,10 +112,13 @@ def _of_source(
         view = facts[row.metric].view[0] if row.metric in facts else ""
         if view == "support" and row.example_id in ids:
             rows_of_answer.setdefault((row.example_id, row.system), []).append(row)
+    if human.parts == NUGGET:
+        rows_of_answer = _of_nuggets(rows_of_answer, facts)
     if ids and not rows_of_answer:
+        metrics = "nuggets" if human.parts == NUGGET else "citations or ragchecker"
         raise UserError(
             f"{path}: none of its metrics says anything of single {human.parts}s, which {human.name} labels; run "
-            "citations or ragchecker on these answers"
+            f"{metrics} on these answers"
         )
     rows: list[Row] = []
     texts: dict[str, str] = {}
@@ -135,6 +141,27 @@ def _of_source(
         texts=texts,
         notices=tuple(_without_scores(rows, human.parts)),
     )
+
+
+def _of_nuggets(
+    rows_of_answer: Mapping[tuple[str, str], list[Row]], facts: Mapping[str, MetricFacts]
+) -> dict[tuple[str, str], list[Row]]:
+    """Those of metrics that say of some answer which nuggets it holds."""
+    rows_of_family: dict[tuple[str, str], list[Row]] = {}
+    for rows in rows_of_answer.values():
+        for row in rows:
+            rows_of_family.setdefault(_family(row, facts), []).append(row)
+    families = {family for family, rows in rows_of_family.items() if says_of_nuggets(rows)}
+    nugget_rows = {
+        answer: [row for row in rows if _family(row, facts) in families]
+        for answer, rows in rows_of_answer.items()
+    }
+    return {answer: rows for answer, rows in nugget_rows.items() if rows}
+
+
+def _family(row: Row, facts: Mapping[str, MetricFacts]) -> tuple[str, str]:
+    """The metric that a score belongs to, and its parameters as they stand in the score's name."""
+    return facts[row.metric].view[1], row.metric.removeprefix(base_of(row.metric))
 
 
 def _labelled_examples(path: Path, parts: Iterable[AnswerName]) -> dict[AnswerName, Example]:
@@ -184,17 +211,18 @@ def _of_answer(
     """The rows of the parts of an answer, of all metrics that say something of its sentences."""
     families: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
-        suffix = row.metric.removeprefix(base_of(row.metric))
-        families.setdefault((facts[row.metric].view[1], suffix), []).append(row)
-    readings = {
-        key: SentenceReading.of(
-            text,
-            parts,
-            family,
-            facts,
-        )
-        for key, family in families.items()
-    }
+        families.setdefault(_family(row, facts), []).append(row)
+    readings: dict[tuple[str, str], SentenceReading | NuggetReading] = {}
+    for key, family in families.items():
+        if parts[0].nugget:
+            readings[key] = NuggetReading.of(family)
+        else:
+            readings[key] = SentenceReading.of(
+                text,
+                parts,
+                family,
+                facts,
+            )
     for part in parts:
         for (metric, suffix), reading in readings.items():
             for name, score in reading.scores(part).items():

@@ -16,7 +16,7 @@ import orjson
 from longmark.contrib.annotate.items import StudyItem
 from longmark.contrib.annotate.language import sayer
 from longmark.contrib.annotate.study import SIDES, TIE, VERDICTS, AskedField, Matrix, Study
-from longmark.contrib.annotate.values import Form
+from longmark.contrib.annotate.values import Form, rows_of
 from longmark.contrib.annotate.words import TITLES, Say, as_words, label_of, loaded, shown_side
 from longmark.report.word_diff import DiffPiece, word_diff
 from longmark.text.words import word_spans
@@ -48,11 +48,13 @@ class Choosable:
 
 @dataclass(frozen=True, slots=True)
 class KeyPointRow:
-    """A key point: its text, and a control for each answer. posted: the name of its text where it is typed."""
+    """A key point: its text, and a control for each answer. posted: the name of its text where it is typed;
+    importance: of a nugget."""
 
     text: str
     cells: tuple[Control, ...]
     posted: str = ""
+    importance: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +133,10 @@ def controls(
 def parts(study: Study, item: StudyItem, swapped: bool) -> list[ItemColumn]:
     """What is shown of an item, in the study's order; a column that the item does not have is left out."""
     out = []
+    points = {field.rows for field in study.asked if isinstance(field, Matrix)}
     for name in study.show:
+        if name == "nuggets" and name in points:
+            continue  # each is shown where it is asked about: a phone has no room for the list twice
         if name == "answers":
             sides = [
                 _part(side, shown_text(item, side, swapped), beside=False) for side in item.sides
@@ -439,12 +444,13 @@ class _Maker:
         if columns == "answers":
             columns = self.item.sides
         if field.typed:
-            texts = self._typed(posted)
+            texts = self._typed(posted, at_first=3 if field.required else 1)
         else:
-            points_given = (
-                self.item.shown.get(field.rows, ()) if isinstance(field.rows, str) else field.rows
-            )
-            texts = [as_words(point) for point in points_given]
+            texts = [as_words(point) for point in rows_of(field, self.item)]
+        importances = {}
+        if field.rows == "nuggets":
+            nuggets = self.item.shown.get("nuggets", ())
+            importances = {nugget["text"]: nugget["importance"] for nugget in nuggets}
         rows = []
         for place, text in enumerate(texts):
             cells = tuple(
@@ -462,11 +468,18 @@ class _Maker:
                 )
                 for i, column in enumerate(columns)
             )
-            rows.append(KeyPointRow(text, cells, f"{posted}.{place}.point" if field.typed else ""))
+            rows.append(
+                KeyPointRow(
+                    text,
+                    cells,
+                    posted=f"{posted}.{place}.point" if field.typed else "",
+                    importance=importances.get(text, ""),
+                )
+            )
         return {"rows": tuple(rows)}
 
-    def _typed(self, posted: str) -> list[str]:
-        """The texts of typed rows, and an empty one for the next; three at first."""
+    def _typed(self, posted: str, at_first: int) -> list[str]:
+        """The texts of typed rows, and an empty one for the next."""
         pattern = re.compile(re.escape(posted) + r"\.(\d+)\.point")
         places = {
             int(match[1]): self._first(name)
@@ -474,4 +487,4 @@ class _Maker:
             if (match := pattern.fullmatch(name))
         }
         last = max((place for place, text in places.items() if text.strip()), default=-1)
-        return [places.get(place, "") for place in range(max(last + 2, 3))]
+        return [places.get(place, "") for place in range(max(last + 2, at_first))]

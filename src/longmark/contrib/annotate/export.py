@@ -25,6 +25,12 @@ from longmark.contrib.annotate.labels import (
     simple_labels,
 )
 from longmark.contrib.annotate.marked import mark_scales, sentence_marks
+from longmark.contrib.annotate.nugget_labels import (
+    lists_of_people,
+    nugget_assignments,
+    nugget_scales,
+    nugget_scores,
+)
 from longmark.contrib.annotate.progress import methods, states
 from longmark.contrib.annotate.store import StudyStore
 from longmark.contrib.annotate.study import (
@@ -40,7 +46,7 @@ from longmark.contrib.annotate.study import (
 from longmark.places import real
 from longmark.records.pair import EXPANSION_CHECKS
 from longmark.records.write import spreadsheet
-from longmark.scores.answer_parts import SENTENCE_END, SENTENCE_START
+from longmark.scores.answer_parts import NUGGET, SENTENCE_END, SENTENCE_START
 from longmark.scores.answer_texts import A_SHA256, ANSWER_SHA256, B_SHA256, answer_sha256
 from longmark.scores.label_scales import LABEL_SCALE
 from longmark.scores.labels import FINAL, PROBABILITY
@@ -51,6 +57,8 @@ FILES = {
     "labels.jsonl": "every label, with its rater, systems, order, times and status; skipped items too",
     "items.csv": "every item, with its state: decided, undecided, labelled, skipped or open",
     "ratings.csv": "ratings for longmark metaeval",
+    "nuggets.csv": "whether an answer holds each nugget, for longmark metaeval",
+    "nuggets.jsonl": "the nuggets of each question as people left them, for --metrics nuggets@file=nuggets.jsonl",
     "sentences.csv": "marks as labels of sentences, for longmark metaeval",
     "choices.csv": "choices between two answers for longmark metaeval; a was shown first",
     "score.jsonl": "labels for longmark score-study --labels",
@@ -119,6 +127,8 @@ def _records(collected: Collected, store: StudyStore) -> dict[str, Iterator[Reco
         "labels.jsonl": _labels(collected),
         "items.csv": _items(collected),
         "ratings.csv": _ratings(collected),
+        "nuggets.csv": _nugget_labels(collected),
+        "nuggets.jsonl": lists_of_people(collected),
         "sentences.csv": _sentences(collected),
         "choices.csv": _choices(collected),
         "score.jsonl": _score(collected),
@@ -294,6 +304,35 @@ def _ratings(collected: Collected) -> Iterator[Record]:
                 scale = {LABEL_SCALE: scales[label]} if label in scales else {}
                 rating = {"label": _named(label, entry), "value": value, "rater": entry.rater.name}
                 yield item_facts | rating | groups | scale
+        for side, label, score in nugget_scores(collected.study, entry.item, entry.values):
+            yield {
+                "example_id": entry.item.example_ids.get(side) or _example(entry.item),
+                "system": entry.item.systems.get(side, ""),
+                "label": _named(label, entry),
+                "value": score,
+                "rater": entry.rater.name,
+                **groups,
+                ANSWER_SHA256: _digest(entry.item, side),
+            }
+
+
+def _nugget_labels(collected: Collected) -> Iterator[Record]:
+    scales = {label: scale.written() for label, scale in nugget_scales(collected.study).items()}
+    for entry in (*collected.done, *collected.finals()):
+        item = entry.item
+        for label, nugget, side, value in nugget_assignments(collected.study, item, entry.values):
+            scale = {LABEL_SCALE: scales[label]} if label in scales else {}
+            yield {
+                "example_id": item.example_ids.get(side) or _example(item),
+                "system": item.systems.get(side, ""),
+                NUGGET: nugget,
+                "label": _named(label, entry),
+                "value": value,
+                "rater": entry.rater.name,
+                **_groups(item),
+                ANSWER_SHA256: _digest(item, side),
+                **scale,
+            }
 
 
 def _sentences(collected: Collected) -> Iterator[Record]:

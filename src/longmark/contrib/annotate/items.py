@@ -19,10 +19,12 @@ from longmark.contrib.annotate.study import SIDES, Cloze, Edit, Matrix, Qualific
 from longmark.contrib.make.benchmark import items_of
 from longmark.contrib.make.pairing import joined_all
 from longmark.errors import UnknownName, UserError
+from longmark.metrics.nuggets import nuggets_in
 from longmark.progress import counted
 from longmark.records import Example, Pair, Question, sources
 from longmark.records.benchmark import COLUMNS as BENCHMARK_COLUMNS
 from longmark.records.example import question_hash
+from longmark.records.expected import nuggets_of
 from longmark.records.files import BadLines, parse_json
 from longmark.records.read import Reading
 from longmark.records.same import comparable
@@ -49,6 +51,7 @@ class StudyItem:
                    passages (contexts)     list of {text, id, page}, id and page only where known
                    profile, graph          object; of a graph: covered and uncovered, lists of texts
                    key_points              list of texts
+                   nuggets                 list of {text, importance}, each text once
                    options                 list of {key, text}
                    any other column        as in the file
     gold         field -> known answer, of items that check a rater; None otherwise
@@ -369,12 +372,29 @@ class _Reader:
     def _checked(self, place: str, columns: dict[str, Any]) -> Iterator[StudyItem]:
         """The item of a record; none if it is wrong, which is noted."""
         try:
-            item = _item(self.study, columns)
+            item = _item(self.study, self._with_nuggets(columns))
             self._complete(item)
             _check_storable(item)
             yield item
         except Problem as problem:
             self.wrong.add(f"{place}: {problem}")
+
+    def _with_nuggets(self, columns: dict[str, Any]) -> dict[str, Any]:
+        """The columns with the nuggets that the file `nuggets` has of the question. An empty list is left out: nothing can
+        be asked about it."""
+        if self.source.nuggets is None:
+            is_empty = columns.get("nuggets") in ([], ())
+            return {name: columns[name] for name in columns if name != "nuggets" or not is_empty}
+        by_question = nuggets_in(str(self.base / self.source.nuggets))
+        question = columns.get("question")
+        keys = [str(columns.get("question_id"))]
+        if isinstance(question, str):
+            keys.append(question_hash(question))
+        remaining = {name: columns[name] for name in columns if name != "nuggets"}
+        nuggets = next((by_question[key] for key in keys if key in by_question), ())
+        if not nuggets:
+            return remaining
+        return {**remaining, "nuggets": [nugget.model_dump() for nugget in nuggets]}
 
     def _complete(self, item: StudyItem) -> None:
         if not item.shown:
@@ -465,14 +485,12 @@ def _item(study: Study, columns: dict[str, Any]) -> StudyItem:
     if "answers" in study.show and not study.pairs:
         names.append("answer")
     shown_values = {}
-    for one in names:
-        raw = (
-            columns.get("contexts")
-            if one == "passages" and "passages" not in columns
-            else columns.get(one)
-        )
+    for column in names:
+        raw = columns.get(column)
+        if column == "passages" and column not in columns:
+            raw = columns.get("contexts")
         if not missing(raw):
-            shown_values[one] = _value(one, raw)
+            shown_values[column] = _value(column, raw)
     hidden = {*names, *_IDS, "contexts", "references", "answer", *SIDES}
     if (
         study.pairs
@@ -518,6 +536,10 @@ def _value(column: str, raw: Any) -> Any:
     if column == "key_points":
         listed = raw.splitlines() if isinstance(raw, str) else _list(column, raw)
         return [text(f"{column}[{i}]", point) for i, point in enumerate(listed) if point]
+    if column == "nuggets":
+        listed = [{"text": raw}] if isinstance(raw, str) and raw[:1] != "[" else _list(column, raw)
+        nuggets = {nugget.text: nugget.importance for nugget in nuggets_of(column, listed)}
+        return [{"text": nugget, "importance": nuggets[nugget]} for nugget in nuggets]
     if column == "graph":
         if not isinstance(raw, Mapping) or not {"covered", "uncovered"} <= raw.keys():
             raise Problem("graph: expected an object with the lists covered and uncovered")

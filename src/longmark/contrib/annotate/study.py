@@ -28,6 +28,7 @@ TEMPLATES = (
     "pairs",
     "rating",
     "support",
+    "nuggets",
 )  # of `annotate init`
 
 SIDES = ("a", "b")
@@ -236,6 +237,7 @@ class ItemSource(_Part):
     map     our name -> column
     where   column -> the values that a record must have; null: no value
     drawn   the file of `longmark label next`: only the answers that it drew, each with its inclusion probability
+    nuggets a file with the nuggets of each question, as the metric `nuggets` reads it; in place of those of the items
     """
 
     from_: Annotated[
@@ -247,6 +249,7 @@ class ItemSource(_Part):
     map: Mapping[str, Text] = {}
     where: Mapping[str, Annotated[tuple[Value, ...], Filled, BeforeValidator(_as_list)] | None] = {}
     drawn: Text | None = None
+    nuggets: Text | None = None
 
 
 class Qualification(_Part):
@@ -418,6 +421,7 @@ def template_for(name: str, sources: Sequence[Path], path: Path, drawn: Path | N
         "calf": "pairs",
         "pairs": "pairs",
         "support": "citations",
+        "nuggets": "run",
     }
     kind = kinds.get(name, "")
     is_run = any((source / "rows.jsonl").is_file() for source in sources)

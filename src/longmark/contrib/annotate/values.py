@@ -127,11 +127,10 @@ def rows_of(matrix: Matrix, item: StudyItem) -> list[str]:
     """The points of a matrix that are known beforehand; [] if they are typed."""
     if matrix.typed:
         return []
-    return (
-        list(matrix.rows)
-        if not isinstance(matrix.rows, str)
-        else list(item.shown.get(matrix.rows, ()))
-    )
+    if not isinstance(matrix.rows, str):
+        return list(matrix.rows)
+    listed = item.shown.get(matrix.rows, ())
+    return [point["text"] if isinstance(point, Mapping) else point for point in listed]
 
 
 def known_answers(item: StudyItem, values: Mapping[str, Any]) -> tuple[int, int]:

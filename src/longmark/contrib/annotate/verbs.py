@@ -11,7 +11,7 @@ from longmark.cli.arguments import add, add_project, add_verb
 
 _CLI = "longmark.contrib.annotate.cli"
 _ROLES = ("annotator", "adjudicator", "owner")
-_TEMPLATES = "score|comprehensiveness|climaqa|calf|pairs|rating|support"
+_TEMPLATES = "score|comprehensiveness|climaqa|calf|pairs|rating|support|nuggets"
 
 
 def annotate(verbs: Any) -> None:

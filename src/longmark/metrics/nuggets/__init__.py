@@ -110,6 +110,14 @@ class NuggetParams:
             read(self.file, "nuggets")
 
 
+def nuggets_in(file: str) -> Mapping[str, tuple[Nugget, ...]]:
+    """The nuggets of a file by question: by its id, and by the hash of its text (`records.example.question_hash`).
+
+    Raises what `_question_file.read` does.
+    """
+    return read(signed(file), "nuggets")
+
+
 # Arithmetic --------------------------------------------------------------------------------------------------------
 
 _FULL = {SUPPORT: 1.0, PARTIAL: 0.0, NOT_SUPPORT: 0.0}

@@ -93,6 +93,19 @@ RECORDS: dict[str, list[dict[str, Any]]] = {
         | {"b_system": "hidden-two"},
     ],
     "rating": [{"question": "When does it close?", "answer": LOREM, "contexts": CONTEXTS}],
+    "nuggets": [
+        {
+            "question": "When does it close?",
+            "answer": LOREM,
+            "contexts": CONTEXTS,
+            "nuggets": [
+                {"text": "The gate closes before the tide.", "importance": "vital"},
+                {"text": f"Nobody says who closes it. {UNBROKEN}", "importance": "okay"},
+                {"text": ARABIC, "importance": "okay"},
+            ],
+        },
+        {"question": ARABIC, "answer": EMOJI},
+    ],
     "support": [
         {
             "question": "When does it close?",
