@@ -39,7 +39,6 @@ from longmark.report.tables import (
     signature_lines,
     write_tables,
 )
-from longmark.report.word_diff import DiffPiece
 from longmark.writing import check_within
 
 if TYPE_CHECKING:
@@ -81,25 +80,39 @@ class MarkedAnswer:
 
 @dataclass(frozen=True, slots=True)
 class AnswerSide:
-    """An answer beside another one. about: its scores in words; pieces: its text, with what the other does not have."""
+    """An answer beside another one. about: what it is, in words; html: its text, with what the other does not have
+    marked (`rich_diff`), foreign text escaped."""
 
     system: str
     example_id: str
     about: str
-    pieces: Sequence[DiffPiece]
+    html: Markup
 
 
 @dataclass(frozen=True, slots=True)
 class AnswersBeside:
-    """Two answers to a question, old and new. title: the question; about: why they are here; reason: why no word is
-    marked, "" where some are."""
+    """Two answers to a question, old and new. title: the question; about: what it is; changes: of each metric its title,
+    both scores and what became of them, the one that matters most first; row: the id of the row of a table about them
+    (`row_id`); groups: the choices they are in; reason: why no word is marked, "" where some are."""
 
     title: str
     about: str
     old: AnswerSide
     new: AnswerSide
+    changes: Sequence[tuple[str, str, str, str]] = ()
+    row: str = ""
+    groups: Sequence[str] = ()
     reason: str = ""
     is_open: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceOfPairs:
+    """A set of the pairs of a section that a reader can choose. on_page: how many of them the page has, of `total`."""
+
+    name: str
+    on_page: int
+    total: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +120,8 @@ class Section:
     """A part of the page. title: its heading; says: what it shows, in a sentence or two; note: how to read it; links:
     to pages that belong to this one, (path from its folder, words); folded: the page shows its heading, and the rest
     once that is opened; brief: how many of its first tables are printed without --verbose; answers: on the page alone,
-    the first of them open; beside: pairs of answers, on the page alone; row_of: the title of the section that has a row
-    of each of them. All plain text."""
+    the first of them open; beside: pairs of answers, on the page alone; choices: sets of these, the first of which
+    is chosen at first. All plain text."""
 
     title: str
     says: str
@@ -120,7 +133,7 @@ class Section:
     brief: int = 0
     answers: Sequence[MarkedAnswer] = ()
     beside: Sequence[AnswersBeside] = ()
-    row_of: str = ""
+    choices: Sequence[ChoiceOfPairs] = ()
 
 
 def folded_after(sections: Sequence[Section], first: int = 2) -> tuple[Section, ...]:
@@ -172,7 +185,6 @@ def write_document(document: Document, path: Path) -> None:
             document, [(*pair, figures) for pair, figures in zip(pairs, drawn, strict=True)]
         ),
         "long_note": _LONG_NOTE,
-        "ids": {section.title: name for name, section in pairs},
         "quote": quote,
         "width": WIDTH,
     }
@@ -201,7 +213,7 @@ def _laid_out(
     left = _OPEN - closed - sum(map(_lines, document.notices))
     laid_out = list[dict[str, Any]]()
     for name, section, figures in drawn:
-        height = 60 + _lines(section.says)
+        height = 60 + _lines(section.says) + _beside_height(section)
         table_height = 0.0
         tables = list[tuple[dict[str, Any], bool]]()
         heights = accumulate(figure.height + 50 for figure, _ in figures)
@@ -223,6 +235,15 @@ def _laid_out(
         parts = {"figures": first, "more": figures[len(first) :], "tables": tables}
         laid_out.append({"id": name, "section": section, "folded": folded, **parts})
     return laid_out
+
+
+def _beside_height(section: Section) -> float:
+    """The height on a phone, about, of the pairs of answers that are shown at first."""
+    chosen = section.choices[0].name if section.choices else None
+    visible = [pair for pair in section.beside if chosen is None or chosen in pair.groups]
+    opened = [pair for pair in visible if pair.is_open]
+    texts = [side.html.striptags() for pair in opened for side in (pair.old, pair.new)]
+    return 110 * len(visible) + sum(100 + _lines(text) for text in texts)
 
 
 _FRAME = 700
@@ -387,6 +408,7 @@ def table_data(table: Table, limit: int | None = MOST_ROWS) -> dict[str, Any]:
     titles = metric_titles({str(row[i]): None for row in rows for i in metrics})
     return {
         "name": table.name,
+        "ids": [row_id(table, place) for place in range(len(rows))] if table.linked else [],
         "title": table.title,
         "note": whole_table.note,
         "columns": list(zip(heads, kinds, strict=True)),
@@ -399,6 +421,11 @@ def table_data(table: Table, limit: int | None = MOST_ROWS) -> dict[str, Any]:
         "long": len(table.rows) > _LONG,
         "broad": sum(widths) + _BETWEEN * len(widths) > _PHONE,
     }
+
+
+def row_id(table: Table, place: int) -> str:
+    """The id on the page of a row of a table that is linked to."""
+    return f"row-{table.name}-{place + 1}"
 
 
 def _cell(cell: Cell, column: Column, kind: str, titles: Mapping[str, str]) -> tuple[str, str]:

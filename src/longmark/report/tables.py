@@ -116,7 +116,7 @@ class Column:
 class Table:
     """name: the stem of its files; title: its heading; items: what its rows are about; note: how it was made, in a
     sentence or two; unit: what the first estimate of a row counts, "" for no count, None once that is shown
-    (`readable`). rows: the cells, made from the items by the columns."""
+    (`readable`); linked: other parts of its page link to its rows. rows: the cells, made from the items by the columns."""
 
     name: str
     title: str
@@ -124,6 +124,7 @@ class Table:
     items: Sequence[Any]
     note: str = ""
     unit: str | None = "n"
+    linked: bool = False
     rows: tuple[tuple[Any, ...], ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:

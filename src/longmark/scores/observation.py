@@ -107,6 +107,7 @@ class ScoreRow(NamedTuple):
     question: int | None
     question_id: str
     score: float | None
+    status: str
 
 
 class QuestionMean(NamedTuple):

@@ -116,7 +116,7 @@ class Observations(ObservationTable):
     def scores(self) -> Iterator[ScoreRow]:
         """The score of every row, by metric and system, in the order of the examples."""
         query = (
-            "SELECT metric, scores.system, questions.number, question_id, score FROM scores "
+            "SELECT metric, scores.system, questions.number, question_id, score, status FROM scores "
             "JOIN examples ON examples.number = example LEFT JOIN questions ON questions.id = question_id "
             "ORDER BY metric, scores.system, example"
         )

@@ -17,9 +17,10 @@ from array import array
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
+from itertools import chain, zip_longest
 from pathlib import Path
 from statistics import fmean
+from sys import intern
 from typing import Any
 
 import numpy as np
@@ -201,6 +202,15 @@ class Scores:
         """Why rows have no score: each status with its count and its most frequent reason."""
         return self._unscored.get((metric, system), ())
 
+    def statuses(self, metric: str, system: str) -> dict[int, tuple[str, ...]]:
+        """The statuses of rows without a score, by the place of their question; where scores are means over judges, of
+        which each has its own, `unscored`."""
+        column = self._columns.get((metric, system), _Column())
+        statuses = dict[int, tuple[str, ...]]()
+        for place, status in zip_longest(column.silent, column.statuses):
+            statuses[place] = (*statuses.get(place, ()), status or "unscored")
+        return statuses
+
     def usage(self, metric: str, system: str) -> Usage:
         """What the rows cost when they were first paid for."""
         return self._usage.get((metric, system), Usage())
@@ -252,13 +262,14 @@ class Ids(Sequence[str]):
 
 @dataclass(slots=True)
 class _Column:
-    """Values of one metric and system, with the numbers of their questions; silent: those of rows without a score;
-    lost: answers without a score, to questions that are not known."""
+    """Values of one metric and system, with the numbers of their questions; silent, statuses: of rows without a score,
+    the question and the status; lost: answers without a score, to questions that are not known."""
 
     rows: int = 0
     questions: array[int] = field(default_factory=lambda: array("q"))
     values: array[float] = field(default_factory=lambda: array("d"))
     silent: array[int] = field(default_factory=lambda: array("q"))
+    statuses: list[str] = field(default_factory=list)
     lost: int = 0
 
     def places(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -341,7 +352,7 @@ def _scores(
     columns: dict[tuple[str, str], _Column] = {}
     owner: dict[tuple[int, str, int], int] = {}
     cells: _ByRun = {}
-    for metric, system, number, question, score in index.scores():
+    for metric, system, number, question, score, status in index.scores():
         label = labels[system]
         column = columns.setdefault((names[metric], label), _Column())
         column.rows += 1
@@ -366,6 +377,7 @@ def _scores(
             column.values.append(score)
         else:
             column.silent.append(number)
+            column.statuses.append(intern(status))
     if judges:
         _over_judges(columns, cells)
     unscored: dict[tuple[str, str], tuple[Unscored, ...]] = {}

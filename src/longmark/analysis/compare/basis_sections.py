@@ -29,7 +29,6 @@ from longmark.report.tables import Column, Table
 
 MOST_NAMED = 8
 """Systems up to which titles name them and each has a column of its scores."""
-APART = "Where the systems differ most"
 _WON = ("won", "tied", "lost")
 _HIGHER = ("first higher", "equal", "first lower")  # from the view of the first system
 _TEXT = 160  # characters shown of a question
@@ -164,7 +163,9 @@ def wins_section(comparison: Comparison) -> Section:
     )
 
 
-def questions_section(comparison: Comparison) -> Section:
+def questions_table(comparison: Comparison) -> Table:
+    """A row of each of the widest questions of a metric."""
+
     def score_of(name: str) -> Callable[[QuestionApart], float | None]:
         return lambda question: question.scores.get(name)
 
@@ -187,16 +188,25 @@ def questions_section(comparison: Comparison) -> Section:
             for name in (comparison.systems if len(comparison.systems) <= MOST_NAMED else ())
         ),
     )
-    questions = [question for metric in comparison.metrics for question in metric.apart]
+    return Table(
+        "questions",
+        "Questions on which the systems differ most",
+        columns,
+        [question for metric in comparison.metrics for question in metric.apart],
+        linked=bool(comparison.apart),
+    )
+
+
+def questions_section(comparison: Comparison) -> Section:
     notes = [
         f"{metric.metric}: {counted(metric.as_far, 'more question')} with the same range as the last of these."
         for metric in comparison.metrics
         if metric.as_far
     ]
     return Section(
-        APART,
+        "Where the systems differ most",
         "The questions with the widest range of scores on each metric. Read these answers first.",
-        (Table("questions", "Questions on which the systems differ most", columns, questions),),
+        (questions_table(comparison),),
         note=" ".join(notes),
         folded=True,
     )

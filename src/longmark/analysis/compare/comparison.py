@@ -7,7 +7,7 @@ UnknownName for a metric or a system that does not exist.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -57,7 +57,8 @@ class Comparison(SelfShown):
     differing      differences in how the scores were made, a line each; empty unless that was allowed
     notices        what a reader must know first
     left_out       metrics that were not compared, and why
-    apart          of two systems, the answers to the questions on which they differ most
+    apart          of two systems, answers side by side: first those to the questions on which they differ most
+    apart_totals   how many such pairs pass each filter of `report.filters`, also those that `apart` leaves out
     primary        the metrics that were named as primary, also one that is left out; none: every metric decides
 
     `metrics` has the primary ones first, then the precision and recall of citations where answers cite. The tests of
@@ -83,6 +84,7 @@ class Comparison(SelfShown):
     longmark: str = __version__
     primary: tuple[str, ...] = ()
     apart: tuple[AnswersApart, ...] = ()
+    apart_totals: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def places(self) -> int:
@@ -189,6 +191,7 @@ def compare(
             replace(question, text=texts.get(question.question_id)) for question in result.apart
         )
         results[i] = replace(result, apart=questions_apart)
+    pairs_apart, apart_totals = _answers(scores, results, places, settings)
     judged = (
         _judged(paths, metrics, [scores.systems[place] for place in places])
         if chosen.judges
@@ -217,7 +220,8 @@ def compare(
         judges=judged,
         margins=decisions(tested, results, margins, settings.alpha),
         primary=primary,
-        apart=_answers(scores, results, places, settings),
+        apart=pairs_apart,
+        apart_totals=apart_totals,
     )
 
 
@@ -226,10 +230,10 @@ def _answers(
     results: Sequence[MetricResult],
     places: Sequence[int],
     settings: ComparisonSettings,
-) -> tuple[AnswersApart, ...]:
+) -> tuple[tuple[AnswersApart, ...], dict[str, int]]:
     """Of two systems, the old one first: the base of a change, else the first that was given."""
     if len(places) != 2:
-        return ()
+        return (), {}
     old, new = places if settings.baseline in (None, places[0]) else reversed(places)
     return answers_apart(scores, results, (scores.systems[old], scores.systems[new]))
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from longmark.analysis.compare.answers_apart import answers_section
+from longmark.analysis.compare.answers_section import answers_section
 from longmark.analysis.compare.basis_sections import (
-    APART,
     MOST_NAMED,
     means_section,
     missing_section,
     questions_section,
+    questions_table,
     wins_section,
 )
 from longmark.analysis.compare.comparison import Comparison, tests_in
@@ -75,7 +75,7 @@ def document(comparison: Comparison) -> Document:
         lede=f"{_counted_metrics(comparison)}, paired by question.",
         sections=(
             first,
-            *answers_section(comparison.apart, comparison.metrics, APART),
+            *answers_section(comparison, questions_table(comparison)),
             *judge_section(comparison.judges, comparison.places),
             *later_sections,
             *folded_after(folded, 0),
