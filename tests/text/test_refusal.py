@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from tests.text.samples import PARAGRAPHS
 
 from longmark.text.refusal import NOTHING_RELEVANT, declines, is_refusal
+from longmark.text.refusal_phrases import LANGUAGES
+from longmark.text.sentences import sentences
 
 DECLINED = """\
 I'm sorry, but I can't answer this question.
@@ -52,6 +55,128 @@ Documents are not required.
 Users cannot answer without an account.
 Die Quelle des Flusses ist nicht bekannt.
 """
+
+
+IN_OTHER_LANGUAGES = {
+    "ar": """\
+لا أعرف.
+عذرا، لا أستطيع الإجابة عن هذا السؤال.
+ليس لدي معلومات كافية.
+لا تذكر النصوص ارتفاع السد.""",
+    "de": """\
+Das weiß ich nicht.
+Leider kann ich das nicht beantworten.
+Ich kann diese Frage nicht beantworten.
+Ich habe dazu keine Informationen.
+Die bereitgestellten Dokumente enthalten dazu keine Angaben.""",
+    "es": """\
+No lo sé.
+Lo siento, no puedo responder a esta pregunta.
+No tengo suficiente información para responder.
+Los documentos proporcionados no mencionan la altura de la presa.
+Lamentablemente, no hay información sobre el reembolso.""",
+    "fr": """\
+Je ne sais pas.
+Je suis désolé, mais je ne peux pas répondre à cette question.
+Je n’ai pas assez d’informations.
+Les documents fournis ne mentionnent pas la hauteur du barrage.
+Malheureusement, le contexte ne contient aucune information à ce sujet.""",
+    "hi": """\
+मुझे नहीं पता।
+क्षमा करें, मैं इस प्रश्न का उत्तर नहीं दे सकता।
+दिए गए दस्तावेज़ों में इसकी कोई जानकारी नहीं है।""",
+    "it": """\
+Non lo so.
+Mi dispiace, ma non posso rispondere a questa domanda.
+Non ho informazioni su questo.
+I documenti forniti non menzionano l'altezza della diga.""",
+    "ja": """\
+わかりません。
+申し訳ありませんが、この質問にはお答えできません。
+提供された文書には、ダムの高さについての記載がありません。""",
+    "ko": """\
+잘 모르겠습니다.
+죄송합니다.
+죄송하지만 이 질문에 답변할 수 없습니다.
+제공된 문서에는 댐의 높이에 대한 정보가 없습니다.""",
+    "nl": """\
+Dat weet ik niet.
+Het spijt me, maar ik kan deze vraag niet beantwoorden.
+Ik heb onvoldoende informatie.
+De bronnen bevatten geen informatie over de dam.""",
+    "pl": """\
+Nie wiem.
+Przykro mi, ale nie mogę odpowiedzieć na to pytanie.
+Podane dokumenty nie wspominają o wysokości zapory.
+W podanych dokumentach nie ma informacji o zaporze.""",
+    "pt": """\
+Não sei.
+Desculpe, não consigo responder a essa pergunta.
+Não tenho informações sobre isso.
+Os documentos fornecidos não mencionam a altura da barragem.""",
+    "ru": """\
+Я не знаю.
+К сожалению, я не могу ответить на этот вопрос.
+У меня нет информации об этом.
+В предоставленных документах нет информации о плотине.
+Источники не упоминают высоту плотины.""",
+    "tr": """\
+Bilmiyorum.
+Üzgünüm, bu soruya cevap veremiyorum.
+Verilen belgelerde barajın yüksekliği belirtilmiyor.""",
+    "zh": """\
+我不知道。
+对不起，但是我不能回答。
+文档中没有提到大坝的高度。""",
+}
+CLAIMED_IN_OTHER_LANGUAGES = {
+    "ar": "لا تحتوي المياه على الرصاص.\nلا توجد أسماك في النهر.",
+    "de": "Die Quelle des Flusses liegt in Österreich.\nDas Amt antwortet nicht.",
+    "es": "No hay peces en el río.\nEl documento requiere una firma.\n"
+    "Los textos no mencionan la reparación, pero la presa se rompió en mayo.",
+    "fr": "Le document exige une signature.\nLa source du fleuve est inconnue.\n"
+    "Les passages ne parlent pas de la réparation, mais le barrage a cédé en mai.",
+    "hi": "नदी में कोई मछली नहीं है।\nपानी में सीसा नहीं मिला।",
+    "it": "Non ci sono pesci nel fiume.\nIl documento richiede una firma.\n"
+    "I testi non parlano della riparazione, ma la diga è crollata a maggio.",
+    "ja": "原因はまだわかりません。\n川には魚がいません。\n利用者は回答できません。",
+    "ko": "강에는 물고기가 없습니다.\n원인을 모르는 사람이 많습니다.",
+    "nl": "Er is geen vis in de rivier.\nDe bron van de rivier ligt in Zwitserland.\n"
+    "De teksten noemen niets over herstel, maar de dam brak in mei.",
+    "pl": "W rzece nie ma ryb.\nDokument wymaga podpisu.\n"
+    "Teksty nie wspominają o naprawie, ale zapora pękła w maju.",
+    "pt": "Não há peixes no rio.\nO documento exige uma assinatura.\n"
+    "Os textos não falam do reparo, mas a barragem rompeu em maio.",
+    "ru": "В реке нет рыбы.\nДокумент должен быть подписан.\n"
+    "Источники не сообщают о ремонте, но плотина прорвалась в мае.",
+    "tr": "Nehirde balık yok.\nBelge imza gerektirir.",
+    "zh": "河里没有鱼。\n文件需要签名。\n文中没有提到修理，但大坝在五月垮了。",
+}
+
+
+def _lines(texts: dict[str, str]) -> list[tuple[str, str]]:
+    return [(language, line) for language, text in texts.items() for line in text.splitlines()]
+
+
+def test_every_language_has_its_cases() -> None:
+    assert set(IN_OTHER_LANGUAGES) == set(CLAIMED_IN_OTHER_LANGUAGES) == set(LANGUAGES)
+
+
+@pytest.mark.parametrize(("language", "sentence"), _lines(IN_OTHER_LANGUAGES))
+def test_a_sentence_in_another_language_declines(language: str, sentence: str) -> None:
+    assert declines(sentence)
+    if language != "tr":  # I is no capital i in Turkish
+        assert declines(sentence.upper())
+
+
+@pytest.mark.parametrize(("language", "sentence"), _lines(CLAIMED_IN_OTHER_LANGUAGES))
+def test_a_claim_in_another_language_does_not_decline(language: str, sentence: str) -> None:
+    assert not declines(sentence), language
+
+
+@pytest.mark.parametrize("sentence", PARAGRAPHS.values())
+def test_a_paragraph_in_any_language_claims_something(sentence: str) -> None:
+    assert not any(map(declines, [sentence, *sentences(sentence)]))
 
 
 @pytest.mark.parametrize("sentence", DECLINED.splitlines())

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from unicodedata import normalize
 
 from longmark.records.same import comparable
+from longmark.text.refusal_phrases import LANGUAGES, RefusalPhrases
 
 NOTHING_RELEVANT = "The passages say nothing that is relevant to this question."
 """The reply that `rag answer --comprehensive` requests in this case."""
@@ -40,29 +42,39 @@ _DECLINED = (
     r"(?:this|that|the|your)\s+(?:question\s+)?(?:cannot|can not|could not) be (?:answered|determined)\b",
     rf".*\b(?:is|are|was|were) not (?:mentioned|stated|specified|found|given|provided|answered|covered|discussed) "
     rf"(?:in|by) {_SOURCES}$",
-    # German
-    r"das weiß ich nicht|ich weiß (?:es|das) nicht|.*\bkann ich (?:leider )?nicht (?:beantworten|sagen)",
-    r"(?:die|den|der|das|dem|in den)?\s*(?:\w+en\s+)?"
-    r"(?:passagen|textstellen|quellen|dokumente?n?|unterlagen|kontext)\s+"
-    r"(?:enth[aä]lt|enthalten|sagt|sagen|nennt|nennen|gibt|geben)\s+.*\b(?:nicht|nichts|keine?n?)\b",
 )
-_DECLINED_UNSPACED = (  # Chinese
-    r"(?:我)?不知道|.*(?:无法|不能|没法)(?:回答|提供|确定)",
-    r".*(?:文中|原文|文档|资料|上下文|段落|文本|信息)(?:中|里)?(?:并)?(?:没有|未|无)(?:提到|提供|包含|说明|提及|给出|相关)",
+ENGLISH = RefusalPhrases(
+    apologies=r"(?:(?:i'm|i am|we are|we're)\s+(?:very |really |so )?)?(?:sorry|afraid)(?:\s+that)?"
+    r"|(?:i|we) apologi[sz]e|unfortunately|regrettably",
+    declined=_DECLINED,
+    but="but|however|although|though|while|whereas",
 )
+
+
+class _Declining:
+    """The patterns of a language, compiled."""
+
+    def __init__(self, phrases: RefusalPhrases) -> None:
+        self._declined = [re.compile(normalize("NFC", pattern)) for pattern in phrases.declined]
+        but = rf"\b(?:{phrases.but})\b" if phrases.spaced else phrases.but
+        self._goes_on = re.compile(normalize("NFC", rf"[;；؛]|{but}"))
+
+    def match(self, sentence: str) -> bool:
+        """Whether a folded sentence declines and does not go on to claim something."""
+        return any(pattern.match(sentence) for pattern in self._declined) and not (
+            self._goes_on.search(sentence)
+        )
+
+
+_ALL_PHRASES = (ENGLISH, *LANGUAGES.values())
+_DECLINING = [_Declining(phrases) for phrases in _ALL_PHRASES]
 _APOLOGY = re.compile(
-    r"(?:(?:i'm|i am|we are|we're)\s+(?:very |really |so )?)?(?:sorry|afraid)(?:\s+that)?[,:]?\s*(?:but\s+)?"
-    r"|(?:i|we) apologi[sz]e[,:]?\s*(?:but\s+)?|(?:unfortunately|regrettably)[,:]?\s*"
-    r"|(?:es tut mir (?:sehr )?leid|leider|entschuldigung)[,:]?\s*(?:aber\s+)?"
-    r"|(?:很抱歉|非常抱歉|抱歉|对不起|不好意思)[,，。]?(?:但是?)?"
+    normalize("NFC", rf"(?:{'|'.join(phrases.apologies for phrases in _ALL_PHRASES)})")
+    + r"[,:，。،、]?\s*"
+    + rf"(?:(?:{'|'.join(phrases.but for phrases in _ALL_PHRASES if phrases.spaced)})\s|但是?)?\s*"
 )
 _LEAD = re.compile(r"(?:(?:based on|according to|from)\s+[^,]{3,60},\s*)")
 _LONGEST = 400  # characters of a sentence that only declines
-_PATTERNS = [re.compile(pattern) for pattern in (*_DECLINED, *_DECLINED_UNSPACED)]
-_GOES_ON = re.compile(
-    r"[;；]|\b(?:but|however|although|though|while|whereas|aber|jedoch|obwohl)\b|但|然而|不过"
-)
-"""What a sentence has that declines and then claims something all the same."""
 
 
 def is_refusal(answer: str) -> bool:
@@ -73,7 +85,7 @@ def is_refusal(answer: str) -> bool:
 
 def declines(sentence: str) -> bool:
     """Whether a sentence only says that there is no answer, or that the sources have none: it claims nothing that
-    evidence could support. In English, German and Chinese. What pages show goes by this, and of the
+    evidence could support. In English and the languages of `text.refusal_phrases`. What pages show goes by this, and of the
     scores `citations.uncited` alone."""
     if is_refusal(sentence):
         return True
@@ -86,8 +98,8 @@ def declines(sentence: str) -> bool:
         return True
     if lead := _LEAD.match(remainder):
         remainder = remainder[lead.end() :]
-    return not _GOES_ON.search(remainder) and any(pattern.match(remainder) for pattern in _PATTERNS)
+    return any(language.match(remainder) for language in _DECLINING)
 
 
 def _folded(text: str) -> str:
-    return comparable(text.replace("’", "'")).strip("\"'“” .。!！")
+    return comparable(text.replace("’", "'")).strip("\"'“”«» .。!！؟।")
