@@ -1,6 +1,6 @@
 """The pages of the application: values in, HTML out. A page asks nothing of the store and knows no request.
 
-Forms work without scripts. The four modules in static/ add spans, keys, autosave and the timer.
+Forms work without scripts. The modules in static/ add spans, keys, autosave, the timer, and what a screen shows of a pair.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from longmark.report.tables import texts
 from longmark.text.sentences import parted
 
 _TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8"}
-_MODULES = ("save.js", "keys.js", "spans.js", "timer.js", "differences.js")
+_MODULES = ("save.js", "keys.js", "spans.js", "timer.js", "differences.js", "sides.js")
 _NONE: Mapping[str, str] = {}
 _DECIDE = ("/owner/disagreements", "Disagreements")
 _READ = ("/guidelines", "Guidelines")

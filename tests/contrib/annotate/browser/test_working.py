@@ -345,6 +345,75 @@ def test_a_tap_selects_a_sentence_and_a_tag_marks_it(browser: Browser, tmp_path:
         assert [one["quote"] for one in values(served, "i0")["marks"]] == [sentence]
 
 
+def test_on_a_phone_a_swipe_or_a_button_shows_the_other_answer_and_marks_stay(
+    browser: Browser, tmp_path: Path
+):
+    """A finger drags A away, then B is marked, the button leads back to A with its mark, and both answers stay in what a
+    screen reader reads."""
+    pair = {
+        "id": "p",
+        "question": "When?",
+        "a": "It is at noon.",
+        "b": "It is at noon.\n\n" + "Nobody knows. " * 200,
+    }
+    (tmp_path / "pairs.jsonl").write_text(json.dumps(pair) + "\n")
+    spans = "type: spans, tags: [{value: wrong, key: w}]"
+    (tmp_path / "STUDY.yaml").write_text(
+        "title: Pairs\nitems: {from: pairs, path: pairs.jsonl}\nshow: [question, answers]\n"
+        f"fields: [{{name: preference, type: compare}}, {{name: in_a, over: a, {spans}}}, "
+        f"{{name: in_b, over: b, {spans}}}]\nblind: {{sides: as_given}}\n"
+    )
+    with (
+        serving(tmp_path / "STUDY.yaml") as served,
+        someone(browser, served, "Ada", view="phone", reduced_motion="reduce") as ada,
+    ):
+        page = ada.page
+        page.wait_for_selector(".spans.ready")
+        first = page.locator(".sides a").first
+        second = page.locator(".sides a").last
+
+        def mark_first_sentence(side: str) -> None:
+            page.locator(f"[data-text={side}] [data-at]").first.tap(position={"x": 8, "y": 8})
+            page.wait_for_selector(".tags.floating")
+            page.locator(".tags.floating .tag").first.tap()
+            page.wait_for_selector(".tags.floating", state="detached")
+
+        def waits_for(place: int) -> None:
+            page.wait_for_function(
+                "place => document.querySelectorAll('.sides a')[place].ariaCurrent === 'true'",
+                arg=place,
+            )
+
+        waits_for(0)
+        mark_first_sentence("a")
+        box = page.locator(".answers").bounding_box()
+        assert box is not None
+        touch = ada.context.new_cdp_session(page)
+        y = box["y"] + 60
+        for kind, x in (("touchStart", 320), *(("touchMove", x) for x in range(300, 40, -20))):
+            touch.send(
+                "Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y}]}
+            )
+        touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+        waits_for(1)
+        mark_first_sentence("b")
+        assert page.evaluate("CSS.highlights.get('tint-0').size") == 2
+        for name in ("Answer A", "Answer B"):  # in what a screen reader reads
+            assert page.get_by_role("region", name=name, exact=True).count() == 1
+        page.evaluate("scrollTo(0, 2000)")
+        first.tap()
+        waits_for(0)
+        page.wait_for_function(
+            "document.querySelector('[data-text=a]').getBoundingClientRect().top > 0"
+        )
+        assert second.get_attribute("aria-current") == "false"
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        ada.state("Saved")
+        assert [values(served, "p")[name][0]["quote"] for name in ("in_a", "in_b")] == [
+            "It is at noon."
+        ] * 2
+
+
 def test_words_in_which_two_answers_differ_are_painted(browser: Browser, tmp_path: Path):
     pair = {
         "id": "p",
