@@ -71,7 +71,7 @@ SIDE: tuple[tuple[str, ...], ...] = (
     ("contrib.decide.label_file", "contrib.decide.labelled_cells"),
     ("contrib.decide.label_sample", "contrib.decide.claim_family"),
     ("contrib.decide.correction",),
-    ("contrib.decide.correction_words",),
+    ("contrib.decide.correction_words", "contrib.decide.label_forecast"),
     ("contrib.decide.corrected_section",),
     ("contrib.decide.corrected",),
     (

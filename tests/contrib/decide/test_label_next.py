@@ -28,7 +28,7 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_whole_questions_are_drawn_with_equal_chances(both: Path):
     draw = label_next([both], n=21)
     drawn = [one for one in draw.answers if one.drawn]
-    assert (draw.new, draw.questions, draw.of, len(drawn), len(draw.answers)) == (
+    assert (draw.new, draw.questions, draw.all_questions, len(drawn), len(draw.answers)) == (
         20,
         10,
         N,

@@ -20,10 +20,11 @@ Effects are rows, one judge a system, so that `report`, gates and `compare` (two
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import compress
+from itertools import compress, product
 from pathlib import Path
 from statistics import fmean, stdev
 from types import MappingProxyType
@@ -32,9 +33,10 @@ from typing import Any
 from longmark.analysis.grid import Grid, mean_of
 from longmark.records import Row
 from longmark.report.document import Document, Section
+from longmark.report.figures import Figure
 from longmark.report.format import fixed, listed
 from longmark.report.tables import Column
-from longmark.scores.manifest import read_manifest
+from longmark.scores.manifest import MetricFacts, read_manifest
 from longmark.scores.observations import Observations
 from longmark.stats.results import Estimate
 
@@ -91,13 +93,13 @@ def declared(metric: str, width: float) -> dict[str, Any]:
     return {
         f"{name}.{metric}": {
             "bounds": [
-                None if end is None else end * (width if one.scaled else 1)
-                for end in (one.low, one.high)
+                None if end is None else end * (width if aspect.scaled else 1)
+                for end in (aspect.low, aspect.high)
             ],
-            "higher_is_better": one.better,
-            "summary": f"The judge {one.says.format('more' if one.better is None else 'so much')}.",
+            "higher_is_better": aspect.better,
+            "summary": f"The judge {aspect.says.format('more' if aspect.better is None else 'so much')}.",
         }
-        for name, one in ASPECTS.items()
+        for name, aspect in ASPECTS.items()
     }
 
 
@@ -107,21 +109,28 @@ def effects(scored: JudgeScores) -> Iterator[Row]:
         source, _, kind = name.rpartition(MARK)
         if base := scored.main.get(source):
             yield _row(scored, kind, (base, row), partial(_change, scored, name))
-        if its := [run[name] for run in scored.prompts if name in run]:
-            yield _row(
-                scored, "prompt", (row, *its), lambda s, *new: fmean(abs(one - s) for one in new)
-            )
-        if len(its := [run[name] for run in scored.repeats if name in run]) > 1:
-            yield _row(scored, "repeat", its, lambda *new: stdev(new))
+        reworded = [run[name] for run in scored.prompts if name in run]
+        if reworded:
+            yield _row(scored, "prompt", (row, *reworded), _mean_change)
+        repeated = [run[name] for run in scored.repeats if name in run]
+        if len(repeated) > 1:  # one score has no deviation
+            yield _row(scored, "repeat", repeated, lambda *scores: stdev(scores))
 
 
-def _change(scored: JudgeScores, name: str, s: float, new: float) -> float:
+def _mean_change(plain: float, *reworded: float) -> float:
+    return fmean(abs(score - plain) for score in reworded)
+
+
+def _change(scored: JudgeScores, name: str, plain: float, changed: float) -> float:
+    """The effect of a variant. name: its id; plain: the score of the answer as it is."""
     kind = name.rpartition(MARK)[2]
     if kind == "known":
-        return 0.5 if s == new else float(s > new)
+        return 0.5 if plain == changed else float(plain > changed)
     if kind == "position":
-        return abs(new - s)
-    return (new - s) * 100 / scored.added[name] if kind == "length" else new - s
+        return abs(changed - plain)
+    if kind == "length":
+        return (changed - plain) * 100 / scored.added[name]
+    return changed - plain
 
 
 def flips(judge: str, rows: Sequence[Row]) -> Iterator[Row]:
@@ -137,41 +146,54 @@ def flips(judge: str, rows: Sequence[Row]) -> Iterator[Row]:
             )
 
 
-def self_preference(own: JudgeScores, others: Sequence[JudgeScores], system: str) -> Iterator[Row]:
+def self_preference(
+    judge_scores: JudgeScores, scores_of_others: Sequence[JudgeScores], system: str
+) -> Iterator[Row]:
     """The rows of `self`, for questions with answers of the judge's own system and of others."""
-    by_question: dict[str, tuple[list[str], list[str]]] = {}
-    for name, row in own.main.items():
-        if MARK not in name:
-            by_question.setdefault(row.question_id, ([], []))[row.system != system].append(name)
+    by_question: dict[str, _QuestionAnswers] = defaultdict(_QuestionAnswers)
+    for example_id, row in judge_scores.main.items():
+        if MARK not in example_id:
+            answers = by_question[row.question_id]
+            (answers.same_system if row.system == system else answers.by_others).append(example_id)
+    judges = (judge_scores, *scores_of_others)
+    for answers in by_question.values():
+        if answers.same_system and answers.by_others:
+            ids = [*answers.same_system, *answers.by_others]
+            rows = [judge.main[example_id] for judge in judges for example_id in ids]
+            preference = partial(_preference, len(ids), len(answers.same_system))
+            yield _row(judge_scores, "self", rows, preference)
 
-    def gap(scores: Sequence[float], mine: int) -> float:
-        return fmean(scores[:mine]) - fmean(scores[mine:])
 
-    for mine, rest in by_question.values():
-        if mine and rest:
-            names = [*mine, *rest]
-            rows = [judge.main[name] for judge in (own, *others) for name in names]
+@dataclass(frozen=True, slots=True)
+class _QuestionAnswers:
+    """The ids of a question's answers, by the judge's own system and by others."""
 
-            def preference(*scores: float, size: int = len(names), mine: int = len(mine)) -> float:
-                first, *gaps = [
-                    gap(scores[at : at + size], mine) for at in range(0, len(scores), size)
-                ]
-                return first - fmean(gaps)
+    same_system: list[str] = field(default_factory=list)
+    by_others: list[str] = field(default_factory=list)
 
-            yield _row(own, "self", rows, preference)
+
+def _preference(answers: int, same_system: int, *scores: float) -> float:
+    """scores: of each judge in turn, this one first, for all answers to a question, of which the first ones
+    (same_system) are by the judge's own system."""
+    gaps = []
+    for start in range(0, len(scores), answers):
+        judge_scores = scores[start : start + answers]
+        gaps.append(fmean(judge_scores[:same_system]) - fmean(judge_scores[same_system:]))
+    return gaps[0] - fmean(gaps[1:])
 
 
 def _row(scored: JudgeScores, kind: str, rows: Sequence[Row], value: Any) -> Row:
+    """The row of an effect. value: of the scores of `rows`."""
     first = rows[0]
-    gone = next((row for row in rows if row.score is None), None)
+    unscored = next((row for row in rows if row.score is None), None)
     return Row(
         example_id=f"{first.example_id}{MARK}{kind}",
         question_id=first.question_id,
         system=scored.judge,
         metric=f"{kind}.{scored.metric}",
-        score=None if gone else value(*(row.score for row in rows)),
-        status=gone.status if gone else "ok",
-        reason=gone.reason if gone else None,
+        score=None if unscored else value(*(row.score for row in rows)),
+        status=unscored.status if unscored else "ok",
+        reason=unscored.reason if unscored else None,
         evidence={},
         signature=first.signature,
         usage=type(first.usage)(),
@@ -197,18 +219,17 @@ class Finding:
         if self.effect.value is None:
             return f"has no scores for {self.aspect} ({(self.effect.reason or 'no answer has one').rstrip('.')})"
         aspect = ASPECTS[self.aspect]
-        shown = (
+        effect_text = (
             f"{abs(self.effect.value):.3f}" if aspect.scaled else f"{100 * self.effect.value:.0f} %"
         )
         if aspect.better is None:
-            shown += " less" if self.effect.value < 0 else " more"
-        said = aspect.says.format(shown)
+            effect_text += " less" if self.effect.value < 0 else " more"
+        sentence = aspect.says.format(effect_text)
         ends = self.effect.ends
-        return said + (
-            " (the interval holds 0)"
-            if aspect.better is None and ends and ends[0] <= 0 <= ends[1]
-            else ""
-        )
+        # only an effect with a direction can be on either side of 0
+        if aspect.better is None and ends and ends[0] <= 0 <= ends[1]:
+            return f"{sentence} (the interval holds 0)"
+        return sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,34 +245,37 @@ class Observed:
 
 def findings(folder: Path, observed: Mapping[str, Observed]) -> list[Finding]:
     """The effects in a folder, in the order of `ASPECTS`. observed: metric -> difference."""
-    found = []
+    measured = []
     with Observations() as index:
         index.read([folder])
         facts = index.facts([read_manifest(folder)])
-        for aspect in ASPECTS:
-            for name in index.metrics:
-                if not name.startswith(f"{aspect}."):
-                    continue
-                bounds = facts[name]
-                for judge in dict.fromkeys(name_ for _, name_ in index.runs_and_names()):
-                    null = (
-                        0.0 if ASPECTS[aspect].better is None else None
-                    )  # else an effect of 0 is at its bound
-                    effect = mean_of(
-                        index, bounds=(bounds.lo, bounds.hi), null=null, metric=name, system=judge
-                    )
-                    if effect.value is None:
-                        its = (
-                            one.reason
-                            for one in index.select(metric=name, system=judge)
-                            if one.reason
-                        )
-                        effect = replace(effect, reason=next(its, effect.reason))
-                    if effect.n or effect.missing:
-                        metric = name.removeprefix(f"{aspect}.")
-                        beside = _beside(aspect, effect, observed.get(metric))
-                        found.append(Finding(judge, aspect, metric, effect, *beside))
-    return found
+        judges = dict.fromkeys(judge for _, judge in index.runs_and_names())
+        names = [
+            (aspect, name)
+            for aspect in ASPECTS
+            for name in index.metrics
+            if name.startswith(f"{aspect}.")
+        ]
+        for (aspect, name), judge in product(names, judges):
+            effect = _mean_effect(index, aspect, name, judge, facts[name])
+            if effect.n or effect.missing:
+                metric = name.removeprefix(f"{aspect}.")
+                beside, matters = _beside(aspect, effect, observed.get(metric))
+                measured.append(Finding(judge, aspect, metric, effect, beside, matters))
+    return measured
+
+
+def _mean_effect(
+    index: Observations, aspect: str, name: str, judge: str, facts: MetricFacts
+) -> Estimate:
+    """name: of the effect on a metric. Without a value it says why, by the reason of a row."""
+    # any other effect has its bound at 0, where nothing can be tested
+    null = 0.0 if ASPECTS[aspect].better is None else None
+    effect = mean_of(index, bounds=(facts.lo, facts.hi), null=null, metric=name, system=judge)
+    if effect.value is not None:
+        return effect
+    reasons = (row.reason for row in index.select(metric=name, system=judge) if row.reason)
+    return replace(effect, reason=next(reasons, effect.reason))
 
 
 def _beside(aspect: str, effect: Estimate, observed: Observed | None) -> tuple[str, str]:
@@ -261,11 +285,11 @@ def _beside(aspect: str, effect: Estimate, observed: Observed | None) -> tuple[s
     if observed is None or effect.value is None or not ASPECTS[aspect].scaled:
         return "", ""
     times = observed.words / 100 if aspect == "length" else 1.0
-    value, most = effect.value * times, max(abs(end * times) for end in effect.ends or (math.inf,))
+    value = effect.value * times
+    largest = max(abs(end * times) for end in effect.ends or (math.inf,))
     share = f" ({abs(value / observed.difference):.0%})" if observed.difference else ""
-    return f"{fixed(value, 3)} of {fixed(observed.difference, 3)}{share}", "yes" if most >= abs(
-        observed.difference
-    ) else "no"
+    beside = f"{fixed(value, 3)} of {fixed(observed.difference, 3)}{share}"
+    return beside, "yes" if largest >= abs(observed.difference) else "no"
 
 
 def _conclusion(measured: Sequence[Finding]) -> str:
@@ -285,15 +309,15 @@ def _conclusion(measured: Sequence[Finding]) -> str:
 
 
 def document(
-    found: Sequence[Finding],
+    measured: Sequence[Finding],
     unchecked: Mapping[str, str],
     about: Mapping[str, Any],
-    more: Sequence[Section] = (),
+    sections_behind: Sequence[Section] = (),
     models: Mapping[str, str] = MappingProxyType({}),
 ) -> Document:
     """The page: sentences, and a line for each effect. unchecked: aspect -> why it was not measured; about: how the
-    audit was made; more: sections behind the first; models: judge -> the model that its name stands for."""
-    compared = any(one.matters for one in found)
+    audit was made; sections_behind: behind the first; models: judge -> the model that its name stands for."""
+    compared = any(finding.matters for finding in measured)
     beside = (
         (Column("in the comparison", "beside"), Column("matters", "matters")) if compared else ()
     )
@@ -305,38 +329,57 @@ def document(
             Column("judge", "judge"),
             Column("metric", "metric", kind="metric"),
         ),
-        found,
+        measured,
         (Column("effect", "effect", 3, key="effect"),),
         beside=(Column("the judge", "says"), *beside),
     )
-    judges = dict.fromkeys(one.judge for one in found)
+    judges = dict.fromkeys(finding.judge for finding in measured)
     says = (
-        f"{_conclusion(found)} What moves the judge's scores although the answer is no better, one line for each thing "
+        f"{_conclusion(measured)} What moves the judge's scores although the answer is no better, one line for each thing "
         "that was changed."
     )
     if compared:
         large = listed(
-            [f"{one.aspect} ({one.metric})" for one in found if one.matters == "yes"]
+            [
+                f"{finding.aspect} ({finding.metric})"
+                for finding in measured
+                if finding.matters == "yes"
+            ]
             or ["no effect"]
         )
         says = f"As large as the difference in the comparison can be: {large}. {says}"
     note = " ".join(f"{aspect} was not measured: {why}." for aspect, why in unchecked.items())
-    several = [
-        len({getattr(one, name) for one in found}) > 1 + shared
-        for name, shared in (("judge", 0), ("metric", 1))
-    ]
-    in_units = replace(
-        grid,
-        rows=[one for one in found if ASPECTS[one.aspect].scaled],
-        label=lambda one: ", ".join([one.aspect, *compress((one.judge, one.metric), several)]),
-    )
-    figure = in_units.forest("effect, in units of the score (length: of 100 words)", reference=0.0)
     drawn = Section(
-        "Effects drawn", "All effects in units of the score.", figures=[figure], folded=True
+        "Effects drawn",
+        "All effects in units of the score.",
+        figures=[_forest(grid, measured)],
+        folded=True,
     )
-    sections = (Section("Audit", says, (grid.table(),), note=note, brief=1), *more, drawn)
+    first_section = Section("Audit", says, (grid.table(),), note=note, brief=1)
     title = f"Audit of {listed([titled(judge, models) for judge in judges])}"
-    return Document("audit", title, "", sections, settings=about)
+    return Document(
+        "audit",
+        title,
+        "",
+        (first_section, *sections_behind, drawn),
+        settings=about,
+    )
+
+
+def _forest(grid: Grid[Finding], measured: Sequence[Finding]) -> Figure:
+    """The effects in units of the score, named by what tells them apart."""
+    judges = {finding.judge for finding in measured}
+    metrics = {finding.metric for finding in measured}
+    # the comparison of pairs counts as a metric, and its effect is not drawn
+    named_by = (len(judges) > 1, len(metrics) > 2)
+
+    def label(finding: Finding) -> str:
+        names = compress((finding.judge, finding.metric), named_by)
+        return ", ".join((finding.aspect, *names))
+
+    scaled = [finding for finding in measured if ASPECTS[finding.aspect].scaled]
+    in_units = replace(grid, rows=scaled, label=label)
+    return in_units.forest("effect, in units of the score (length: of 100 words)", reference=0.0)
 
 
 def titled(judge: str, models: Mapping[str, str]) -> str:

@@ -196,8 +196,8 @@ def unshown_difference(
 ) -> Iterator[str]:
     """Why the corrected difference does not show the claim: it has no interval, or its interval holds 0."""
     if difference is None:
-        more = _more_labels(claimed, correction)
-        yield f"A corrected difference with an interval: it has no labels. {more}"
+        remedy = _more_labels(claimed, correction)
+        yield f"A corrected difference with an interval: it has no labels. {remedy}"
     elif difference.low is None:
         reason = _without_interval(claimed, correction, difference)
         yield f"A corrected difference with an interval: {reason}"
@@ -251,5 +251,5 @@ def _no_claim(claimed: Claimed, correction: Correction, difference: CorrectedEst
     better, worse, _ = claimed.parts()
     if difference.high is not None and difference.high < 0:
         return f"The labels show the opposite: {worse} is above {better}."
-    more = _more_labels(claimed, correction)
-    return f"These labels do not show the claim; more of them may. {more}"
+    remedy = _more_labels(claimed, correction)
+    return f"These labels do not show the claim; more of them may. {remedy}"

@@ -17,7 +17,7 @@ Questions are looked at in an order that their scores have no part in, the quest
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,9 +39,12 @@ from longmark.stats.clusters import effective
 from longmark.stats.results import Estimate
 from longmark.stats.samples import Floats, Ints
 
-BETTER, WORSE = "better", "worse"
+BETTER = "better"
+WORSE = "worse"
 _TENTH = 0.1  # of the scale
-_TIMES, _UNITS = 50, 100_000  # that are looked at, where more than there are would be needed
+# an outlook looks at so many times the units of the input, and at so many units, at most
+_TIMES = 50
+_UNITS = 100_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,13 +93,13 @@ class Outlook:
 
     sizes: questions of each unit; alike: units after which systems that score alike are equivalent, at the earliest
     (None: the metric has no margin); apart: after which a difference of a tenth of the scale in every question is
-    found. Both may be more than there are: `most` are looked at, and of more they are `math.inf`.
+    found. Both may be more than there are: units_tried are looked at, and of more they are `math.inf`.
     """
 
     sizes: Sequence[int]
     alike: float | None
     apart: float
-    most: int
+    units_tried: int
     clustered: bool
 
     @property
@@ -105,40 +108,51 @@ class Outlook:
         return max(self.alike or 0, self.apart) <= len(self.sizes)
 
     def in_words(self) -> str:
-        total, what = len(self.sizes), "cluster" if self.clustered else "question"
-        of = f"{total:,} {what}s"
+        total = len(self.sizes)
+        unit = "cluster" if self.clustered else "question"
+        units_in_words = f"{total:,} {unit}s"
         if self.clustered and min(self.sizes) < max(self.sizes):
-            of += f" of {min(self.sizes)} to {max(self.sizes)} questions, {effective(self.sizes):.1f} effective"
+            units_in_words += (
+                f" of {min(self.sizes)} to {max(self.sizes)} questions, "
+                f"{effective(self.sizes):.1f} effective"
+            )
 
         def after(units: float) -> str:
             if units == math.inf:
-                return f"takes more than {self.most:,}"
-            return f"takes {units:,.0f} at the earliest" + (
-                f", and there are {total:,}" if units > total else ""
-            )
+                return f"takes more than {self.units_tried:,}"
+            available = f", and there are {total:,}" if units > total else ""
+            return f"takes {units:,.0f} at the earliest{available}"
 
-        says = f"{of}: a difference of a tenth of the scale in every question {after(self.apart)}"
+        says = f"{units_in_words}: a difference of a tenth of the scale in every question {after(self.apart)}"
         if self.alike is not None:
             says += f"; equivalence of systems that score alike {after(self.alike)}"
-        return f"{says}. Scores that vary take more. longmark compare looks once, at all {what}s scored, and needs fewer."
+        return (
+            f"{says}. Scores that vary take more. longmark compare looks once, at all {unit}s scored, and "
+            "needs fewer."
+        )
 
 
 def outlook(sizes: Sequence[int], facts: Mapping[str, MetricFacts], rule: Rule) -> Outlook:
     """What units of these sizes, in their order, can decide by the rule; of several metrics the slowest."""
-    many = [*sizes] * max(1, min(_TIMES, _UNITS // len(sizes)))
+    # the input over and over, to find how many units would be enough where it has too few
+    repeated_sizes = [*sizes] * max(1, min(_TIMES, _UNITS // len(sizes)))
     alike: list[float] = []
     for metric, margin in rule.margins.items():
         _, widest = difference_bounds(facts[metric])
+        # differences on a scale from 0 to 1: 0.5 is none, and the margin's far end has to be left out
+        margin_end = 0.5 - margin / (2 * (widest or 1.0))
         units = units_needed(
-            many, 0.5, 0.5 - margin / (2 * (widest or 1.0)), level=rule.level, largest=rule.largest
+            repeated_sizes, 0.5, margin_end, level=rule.level, largest=rule.largest
         )
         alike.append(math.inf if units is None else units)
-    apart = units_needed(many, 0.5 + _TENTH / 2, 0.5, level=rule.level, largest=rule.largest)
+    apart = units_needed(
+        repeated_sizes, 0.5 + _TENTH / 2, 0.5, level=rule.level, largest=rule.largest
+    )
     return Outlook(
         sizes,
         max(alike, default=None),
         math.inf if apart is None else apart,
-        len(many),
+        len(repeated_sizes),
         rule.clustered,
     )
 
@@ -171,43 +185,41 @@ def decide(scores: Scores, units: Mapping[str, int], rule: Rule) -> list[Decided
 def _decided(
     scores: Scores, metric: str, pair: tuple[str, str], looked: tuple[Ints, Ints], rule: Rule
 ) -> Decided:
-    facts, (order, numbers) = scores.facts[metric], looked
+    """One pair on one metric. looked: the questions' numbers in the order of looking, and the unit of each."""
+    facts = scores.facts[metric]
+    order, numbers = looked
     worst = float((facts.lo if facts.higher_is_better else facts.hi) or 0.0)
     columns = [scores.systems.index(name) if name in scores.systems else None for name in pair]
 
     def column(place: int | None, unscored: float | None = None) -> Floats:
-        none: Floats = np.full(len(order), np.nan)
-        return none if place is None else scores.matrix(metric, unscored)[order, place]
+        if place is None:  # a system without a row
+            return np.full(len(order), np.nan)
+        values: Floats = scores.matrix(metric, unscored)[order, place]
+        return values
 
     def sequence(differences: Floats) -> Estimate:
-        there = ~np.isnan(differences)
-        units = numbers[there] if rule.clustered else None
+        answered = ~np.isnan(differences)
+        units = numbers[answered] if rule.clustered else None
         bounds = difference_bounds(facts)
         return confidence_sequence(
-            differences[there], bounds, level=rule.level, units=units, largest=rule.largest
+            differences[answered], bounds, level=rule.level, units=units, largest=rule.largest
         )
 
     first, second = (column(place) for place in columns)
-    some = ~np.isnan(first) | ~np.isnan(second)
-    filled = [np.nan_to_num(column(place, worst), nan=worst) for place in columns]
-    readings = [sequence(first - second)]
-    if any(
-        (one[some] != other[some]).any() for one, other in zip(filled, (first, second), strict=True)
-    ):
-        readings.append(sequence(np.where(some, filled[0] - filled[1], np.nan)))
-    margin, sign = rule.margins.get(metric), 1 if facts.higher_is_better else -1
-    claims = [_claims(one, margin, sign) for one in readings]
-    result = next(
-        (word for word in (EQUIVALENT, BETTER, WORSE) if all(word in one for one in claims)),
-        UNDECIDED,
+    # a question that no system has a score of says nothing, also with the worst score for both
+    scored = ~np.isnan(first) | ~np.isnan(second)
+    first_filled, second_filled = (
+        np.nan_to_num(column(place, worst), nan=worst) for place in columns
     )
-    reason = ""
-    if result == UNDECIDED and any(claims):
-        said = [" and ".join(one) or UNDECIDED for one in claims]
-        reason = (
-            f"{said[0]} on the common questions, {said[1]} with unscored answers as the worst score"
-        )
-    places = decimals(facts, facts.lo, facts.hi)
+    readings = [sequence(first - second)]
+    all_scored = np.array_equal(first_filled[scored], first[scored]) and np.array_equal(
+        second_filled[scored], second[scored]
+    )
+    if not all_scored:
+        readings.append(sequence(np.where(scored, first_filled - second_filled, np.nan)))
+    margin = rule.margins.get(metric)
+    claims = [_claims(reading, margin, 1 if facts.higher_is_better else -1) for reading in readings]
+    result, reason = _result(claims)
     return Decided(
         metric,
         *pair,
@@ -216,13 +228,27 @@ def _decided(
         margin,
         result,
         reason,
-        places,
+        decimals(facts, facts.lo, facts.hi),
     )
 
 
-def _claims(one: Estimate, margin: float | None, sign: int) -> list[str]:
-    """What a sequence says of the first; several may hold."""
-    low, high = sorted(sign * end for end in one.ends or (0.0, 0.0))
+def _result(claims: Sequence[Collection[str]]) -> tuple[str, str]:
+    """What all readings claim, and why it is undecided where only some claim anything. claims: of each reading."""
+    for word in (EQUIVALENT, BETTER, WORSE):
+        if all(word in words for words in claims):
+            return word, ""
+    if not any(claims):
+        return UNDECIDED, ""
+    common, as_worst = (" and ".join(words) or UNDECIDED for words in claims)
+    reason = (
+        f"{common} on the common questions, {as_worst} with unscored answers as the worst score"
+    )
+    return UNDECIDED, reason
+
+
+def _claims(sequence: Estimate, margin: float | None, sign: int) -> list[str]:
+    """What a sequence says of the first; several may hold. sign: -1 where lower scores are better."""
+    low, high = sorted(sign * end for end in sequence.ends or (0.0, 0.0))
     within = margin is not None and -margin < low and high < margin
     return [
         word
@@ -231,13 +257,13 @@ def _claims(one: Estimate, margin: float | None, sign: int) -> list[str]:
     ]
 
 
-def all_decided(found: Sequence[Decided]) -> bool:
+def all_decided(decisions: Sequence[Decided]) -> bool:
     """Whether nothing is left to decide."""
-    return all(one.result != UNDECIDED for one in found)
+    return all(decision.result != UNDECIDED for decision in decisions)
 
 
 def document(
-    found: Sequence[Decided],
+    decisions: Sequence[Decided],
     looked: int,
     total: int,
     rule: Rule,
@@ -254,24 +280,26 @@ def document(
             Column("first", "first"),
             Column("second", "second"),
         ),
-        found,
+        decisions,
         (
-            Column("first - second", "difference", found[0].places, key="difference"),
-            Column("unscored as worst", "counted", found[0].places, key="counted", spare=1),
+            Column("first - second", "difference", decisions[0].places, key="difference"),
+            Column("unscored as worst", "counted", decisions[0].places, key="counted", spare=1),
         ),
         beside=(
-            Column("margin", lambda one: "" if one.margin is None else f"{one.margin:g}"),
+            Column(
+                "margin", lambda decision: "" if decision.margin is None else f"{decision.margin:g}"
+            ),
             Column("result of the first", "result", key="result"),
             Column("remark", "reason"),
         ),
     )
     after = f"after {looked:,} of {total:,} {'cluster' if rule.clustered else 'question'}s"
-    open_ = sum(one.result == UNDECIDED for one in found)
+    open_ = sum(decision.result == UNDECIDED for decision in decisions)
     if open_:
-        says = f"Undecided ({open_} of {counted(len(found), 'comparison')}) {after}. {why or 'There are no more.'}"
+        says = f"Undecided ({open_} of {counted(len(decisions), 'comparison')}) {after}. {why or 'There are no more.'}"
     else:
-        says = f"Decided {after}: {listed(list(map(_words, found)))}."
-    several = f" ({rule.alpha:g} / {len(found)} comparisons)" if len(found) > 1 else ""
+        says = f"Decided {after}: {listed(list(map(_words, decisions)))}."
+    several = f" ({rule.alpha:g} / {len(decisions)} comparisons)" if len(decisions) > 1 else ""
     note = (
         f"Intervals at the level {100 * rule.level:.4g} %{several}. They hold together at every look: confidence "
         "sequences need no fixed number of questions. Intervals and p of longmark compare do not hold for this run, "

@@ -12,9 +12,9 @@ and each further draw is one more look at the labels, which costs a part of the 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from math import sqrt
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from longmark.contrib.decide.corrected import correct_runs
 from longmark.contrib.decide.correction import Correction
 from longmark.contrib.decide.correction_options import CorrectionOptions
 from longmark.contrib.decide.label_file import GivenLabels
+from longmark.contrib.decide.label_forecast import forecast
 from longmark.errors import UnknownName, UserError, options_of
 from longmark.report.format import counted, fixed, listed
 from longmark.scores.draws import DrawnAnswer, DrawPlan, draw_number, parsed_claim, read_draw
@@ -35,7 +36,7 @@ from longmark.scores.scored_answers import ScoredAnswer, answers_of
 from longmark.stats.corrected import FEWEST_COVERED
 from longmark.stats.drawing import probabilities, residual_sizes, systematic
 from longmark.stats.looks import Looks
-from longmark.stats.student import t_quantile
+from longmark.stats.samples import Floats, Ints
 from longmark.writing import replacing
 
 
@@ -69,8 +70,8 @@ class DrawOptions(CorrectionOptions):
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """answers: of every question, each with the probability that it was drawn by now; new, questions, of: how many
-    answers and questions this draw added, of how many questions; looks: which look at the labels this draw makes;
+    """answers: of every question, each with the probability that it was drawn by now; new, questions, all_questions:
+    how many answers and questions this draw added, of how many questions; looks: which look at the labels this draw makes;
     labelled: the fewest answers of a system that will have been drawn; forecast: the half-width of a corrected
     difference (of one system: of its mean) now, and with the new labels; None without labels; notices: of the runs;
     these_raters: the forecast is for the raters of the labels only."""
@@ -78,7 +79,7 @@ class Draw:
     answers: tuple[DrawnAnswer, ...]
     new: int
     questions: int
-    of: int
+    all_questions: int
     by_labels: bool
     looks: Looks
     labelled: int
@@ -106,102 +107,154 @@ def label_next(
     places = np.array(
         [scores.systems.index(name) for name in chosen.systems or scores.systems], dtype=np.int64
     )
-    known = ~np.isnan(
-        scores.matrix(metrics[0], unscored=0.0)
-    )  # cells with an answer, scored or not
-    scored = known[:, places].any(axis=1)
+    answered = ~np.isnan(scores.matrix(metrics[0], unscored=0.0))  # with a score or without
     answers = [
-        one for one in answers_of(paths, scores) if one.cell[1] in places and known[one.cell]
+        answer
+        for answer in answers_of(paths, scores)
+        if answer.cell[1] in places and answered[answer.cell]
     ]
-    if (
-        labels is not None
-        and chosen.earlier is None
-        and (chosen.looks is not None or chosen.claims)
-    ):
+    planned_late = chosen.looks is not None or chosen.claims
+    if labels is not None and chosen.earlier is None and planned_late:
         raise UserError(
             "a plan (--looks, --claim) is made before the first label, and there are labels: omit it, or draw anew "
             "without --labels"
         )
     plan = _planned(chosen, scores)
-    number = (
-        1 if labels is None else None
-    )  # labels without a draw: nobody knows how often they were looked at
     _refuse_alike(answers)
     earlier_answers = [] if chosen.earlier is None else list(_earlier(answers, chosen.earlier))
     if earlier_answers:
-        last = draw_number(earlier_answers)
-        number, plan = None if last is None else last + 1, earlier_answers[0].plan
-    looks = Looks(number, plan.looks)
-    had, before = (
-        np.zeros_like(known),
-        np.zeros(len(known)),
-    )  # drawn or labelled; with which probability
-    by_draw: dict[tuple[str, str], int | None] = {}
-    sizes, forecast = None, None
+        plan = earlier_answers[0].plan
+    looks = Looks(_number_of(earlier_answers, labels), plan.looks)
+
+    past = _Past(np.zeros_like(answered), np.zeros(len(answered)))
+    sizes: Floats | None = None
+    half_widths: tuple[float, float] | None = None
     if labels is not None:
-        same = {name: getattr(chosen, name) for name in CorrectionOptions.__slots__}
-        found = correct_runs(
-            paths, labels, **{**same, "metrics": metrics, "looks": None, "draw": chosen.earlier}
-        )
-        if found.drawn and chosen.earlier is None:
-            raise UserError(
-                "the labels have inclusion probabilities, so a draw chose their answers: give its file by --earlier"
-            )
-        table = found.labelled.table(metrics[0])
-        had |= ~np.isnan(table.labels)
-        before[:] = had[:, places].sum() / known[:, places].sum()
-        sizes, forecast = residual_sizes(table, places), _forecast(found, chosen.n, looks)
+        correction = _correction(paths, labels, metrics[0], chosen)
+        table = correction.labelled.table(metrics[0])
+        past.add_labels(~np.isnan(table.labels), places, answered)
+        sizes = residual_sizes(table, places)
+        half_widths = forecast(correction, chosen.n, looks)
     if earlier_answers:
-        for answer, earlier in zip(answers, earlier_answers, strict=True):
-            before[answer.cell[0]] = earlier.probability
-            had[answer.cell] |= earlier.drawn
-            by_draw[answer.example_id, answer.system] = earlier.draw
-    among: NDArray[np.bool_] = np.logical_and(scored, (known & ~had)[:, places].any(axis=1))
-    each = max(1, round(len(answers) / max(1, int(scored.sum()))))
-    count = min(max(1, chosen.n // each), int(among.sum()))
+        past.add_draw(answers, earlier_answers)
+
+    questions = answered[:, places].any(axis=1)
+    left: NDArray[np.bool_] = np.logical_and(
+        questions, (answered & ~past.cells)[:, places].any(axis=1)
+    )
+    answers_a_question = max(1, round(len(answers) / max(1, int(questions.sum()))))
+    count = min(max(1, chosen.n // answers_a_question), int(left.sum()))
     if not count:
         raise UserError(
             "every answer of these systems is labelled or drawn; there is nothing left to draw"
         )
-    now = probabilities(np.ones(len(known)) if sizes is None else sizes, count, among, chosen.floor)
-    new = np.zeros_like(among)
-    new[among] = systematic(now[among], chosen.seed)
-    chances = before + (1 - before) * now
-    plan = replace(
-        plan, seeds=(*plan.seeds, chosen.seed) if chosen.earlier is None or plan.seeds else ()
-    )
-    drawn = tuple(
-        DrawnAnswer(
-            answer.example_id,
-            answer.system,
-            answer.question_id,
-            float(chances[answer.cell[0]]),
-            bool(had[answer.cell] or new[answer.cell[0]]),
-            answer.digest,
-            number
-            if new[answer.cell[0]] and not had[answer.cell]
-            else by_draw.get((answer.example_id, answer.system)),
-            plan,
-        )
+    weights = np.ones(len(answered)) if sizes is None else sizes
+    chances = probabilities(weights, count, left, chosen.floor)
+    new_questions = np.zeros_like(left)
+    new_questions[left] = systematic(chances[left], chosen.seed)
+    if chosen.earlier is None or plan.seeds:
+        plan = replace(plan, seeds=(*plan.seeds, chosen.seed))
+    drawn = past.drawn_with(new_questions, chances, answers, looks.number, plan)
+    new = [
+        answer
         for answer in answers
-    )
-    added = sum(bool(new[answer.cell[0]] and not had[answer.cell]) for answer in answers)
-    of_system = [
-        sum(answer.drawn for answer in drawn if answer.system == name)
-        for name in {a.system for a in drawn}
+        if new_questions[answer.cell[0]] and not past.cells[answer.cell]
     ]
+    drawn_of_system = Counter({answer.system: 0 for answer in drawn})
+    drawn_of_system.update(answer.system for answer in drawn if answer.drawn)
     return Draw(
-        drawn,
-        added,
-        count,
-        int(scored.sum()),
-        sizes is not None,
-        looks,
-        min(of_system),
-        forecast=forecast,
+        answers=drawn,
+        new=len(new),
+        questions=count,
+        all_questions=int(questions.sum()),
+        by_labels=sizes is not None,
+        looks=looks,
+        labelled=min(drawn_of_system.values()),
+        forecast=half_widths,
         notices=scores.notices,
         these_raters=chosen.these_raters,
     )
+
+
+def _number_of(earlier_answers: Sequence[DrawnAnswer], labels: GivenLabels | None) -> int | None:
+    """Which draw this is; None where nobody knows how often labels were looked at: there are some without a draw."""
+    if earlier_answers:
+        last = draw_number(earlier_answers)
+        return None if last is None else last + 1
+    return 1 if labels is None else None
+
+
+def _correction(
+    paths: Sequence[Path], labels: GivenLabels, metric: str, options: DrawOptions
+) -> Correction:
+    """The scores corrected by the labels that there are. UserError for labels of a draw whose file is not given."""
+    fields = {name: getattr(options, name) for name in CorrectionOptions.__slots__}
+    fields |= {"metrics": [metric], "looks": None, "draw": options.earlier}
+    correction = correct_runs(paths, labels, **fields)
+    if correction.drawn and options.earlier is None:
+        raise UserError(
+            "the labels have inclusion probabilities, so a draw chose their answers: give its file by --earlier"
+        )
+    return correction
+
+
+@dataclass(frozen=True, slots=True)
+class _Past:
+    """What was drawn or labelled before this draw. cells: of shape (questions, systems); probability: of each question;
+    draws: (example id, system) -> the number of the draw that chose the answer."""
+
+    cells: NDArray[np.bool_]
+    probability: Floats
+    draws: dict[tuple[str, str], int | None] = field(default_factory=dict)
+
+    def add_labels(
+        self, labelled: NDArray[np.bool_], places: Ints, answered: NDArray[np.bool_]
+    ) -> None:
+        """places: of the compared systems; answered: the cells with an answer."""
+        self.cells[...] |= labelled
+        # labels without a draw: each answer is taken to have had the same chance
+        self.probability[:] = self.cells[:, places].sum() / answered[:, places].sum()
+
+    def add_draw(
+        self, answers: Sequence[ScoredAnswer], earlier_answers: Sequence[DrawnAnswer]
+    ) -> None:
+        """earlier_answers: the same answers as the earlier draw has them."""
+        for answer, earlier in zip(answers, earlier_answers, strict=True):
+            self.probability[answer.cell[0]] = earlier.probability
+            self.cells[answer.cell] |= earlier.drawn
+            self.draws[answer.example_id, answer.system] = earlier.draw
+
+    def drawn_with(
+        self,
+        new_questions: NDArray[np.bool_],
+        chances: Floats,
+        answers: Sequence[ScoredAnswer],
+        number: int | None,
+        plan: DrawPlan,
+    ) -> tuple[DrawnAnswer, ...]:
+        """All answers, as they stand after this draw. chances: of each question in this draw; number: of the draw."""
+        # that one of the draws chose it
+        probability = self.probability + (1 - self.probability) * chances
+        drawn = []
+        for answer in answers:
+            question = answer.cell[0]
+            before = bool(self.cells[answer.cell])
+            draw = self.draws.get((answer.example_id, answer.system))
+            if new_questions[question] and not before:
+                draw = number
+            drawn.append(
+                DrawnAnswer(
+                    answer.example_id,
+                    answer.system,
+                    answer.question_id,
+                    float(probability[question]),
+                    before or bool(new_questions[question]),
+                    answer.digest,
+                    draw,
+                    plan,
+                )
+            )
+        return tuple(drawn)
 
 
 def _planned(options: DrawOptions, scores: Scores) -> DrawPlan:
@@ -221,91 +274,30 @@ def _planned(options: DrawOptions, scores: Scores) -> DrawPlan:
     return DrawPlan(options.looks, tuple(map(str, claims)))
 
 
-def _forecast(found: Correction, n: int, looks: Looks) -> tuple[float, float] | None:
-    """Half of the interval of a planned difference (else the first one; of one system: of its mean) now, as `compare
-    --labels` shows it of the same files, and with n labels more, at the look that they make.
-
-    In units of the present variance V(m) = c / m + rest: what labels cause shrinks with their number m, what the scores
-    of all N answers leave uncertain does not. With all answers labelled it is that of labels alone, V(N) = worth / N.
-    What raters who stand for others add does not shrink either, and the more of the variance it is, the more do few
-    raters widen the interval (Satterthwaite).
-    """
-    metric, family = found.metrics[0], found.family
-    planned = [
-        pair
-        for (first, second), pair in metric.pairs.items()
-        if family.may_claim(first, second, metric.metric)
-        or family.may_claim(second, first, metric.metric)
-    ]
-    estimates = [*planned, *metric.pairs.values(), *metric.means.values()]
-    estimate = next((each for each in estimates if each.ends is not None and each.worth), None)
-    if estimate is None or estimate.ends is None or estimate.worth is None:
-        return None
-    half = (estimate.ends[1] - estimate.ends[0]) / 2
-    labelled, answers = estimate.labelled, estimate.n
-    if labelled >= answers:
-        return half, half
-    variance, of_raters = estimate.variance or 1.0, estimate.rater_variance or 0.0
-    of_answers = max(0.0, variance - of_raters)
-    worth = (
-        (labelled * of_answers + (estimate.worth - labelled) * variance) / of_answers
-        if of_answers
-        else labelled
-    )
-    least = min(1.0, max(0.0, worth / answers))
-    caused = (1 - least) / (1 / labelled - 1 / answers)
-    in_all = min(answers, labelled + n)
-    then = 1 - caused * (1 / labelled - 1 / in_all)
-    of_answers_then = of_answers * max(least, then)
-    errors, sides = ((1 - found.options.level) / 2, (1 - found.options.level) / 2), 1
-    if estimate.error is not None:
-        sides = 2
-        errors = estimate.error, looks.error(family.claims, in_all // 2, answers // 2, errors[0])
-    quantiles = [
-        t_quantile(
-            1 - 2 * error,
-            _satterthwaite(own, count / sides - 1, of_raters, (estimate.raters or 2.0) - 1),
-        )
-        for error, own, count in zip(
-            errors, (of_answers, of_answers_then), (labelled, in_all), strict=True
-        )
-    ]
-    shrunk = sqrt((of_answers_then + of_raters) / (of_answers + of_raters))
-    return half, half * shrunk * quantiles[1] / quantiles[0]
-
-
-def _satterthwaite(of_answers: float, df: float, of_raters: float, rater_df: float) -> float:
-    """The degrees of freedom of the sum of two variances."""
-    if not of_raters:
-        return df
-    df, rater_df = max(1.0, df), max(1.0, rater_df)
-    together = (of_answers + of_raters) ** 2 / (of_answers**2 / df + of_raters**2 / rater_df)
-    return max(together, min(df, rater_df))
-
-
 def _earlier(answers: Sequence[ScoredAnswer], path: Path) -> Iterator[DrawnAnswer]:
     """Each answer as the earlier draw has it. UserError where it has not."""
-    known = {(one.example_id, one.system): one for one in read_draw(path)}
-    for one in answers:
-        if (one.example_id, one.system) not in known:
+    drawn_answers = {(answer.example_id, answer.system): answer for answer in read_draw(path)}
+    for answer in answers:
+        drawn = drawn_answers.get((answer.example_id, answer.system))
+        if drawn is None:
             raise UserError(
-                f"{path}: {one.example_id} ({one.system}) is missing; the draw was of other answers"
+                f"{path}: {answer.example_id} ({answer.system}) is missing; the draw was of other answers"
             )
-        if not known[one.example_id, one.system].is_of(one.digest):
+        if not drawn.is_of(answer.digest):
             raise UserError(
-                f"{path}: {one.example_id} ({one.system}) has another text now; the draw was of the answers of another "
-                "run. Draw anew, without --earlier"
+                f"{path}: {answer.example_id} ({answer.system}) has another text now; the draw was of the answers "
+                "of another run. Draw anew, without --earlier"
             )
-        yield known[one.example_id, one.system]
+        yield drawn
 
 
 def _refuse_alike(answers: Sequence[ScoredAnswer]) -> None:
     """UserError for two answers that a label could not tell apart."""
     seen: dict[tuple[str, str], ScoredAnswer] = {}
-    for one in answers:
-        if seen.setdefault((one.example_id, one.system), one).cell != one.cell:
+    for answer in answers:
+        if seen.setdefault((answer.example_id, answer.system), answer).cell != answer.cell:
             raise UserError(
-                f"{one.example_id} ({one.system}) is an answer of two runs, and a label would not say of which: give "
+                f"{answer.example_id} ({answer.system}) is an answer of two runs, and a label would not say of which: give "
                 "the systems names (`system` of the examples)"
             )
 
@@ -313,24 +305,21 @@ def _refuse_alike(answers: Sequence[ScoredAnswer]) -> None:
 def write(draw: Draw, path: Path) -> None:
     """Every answer with its probability, drawn or not, one JSON line each (`scores.draws`)."""
     with replacing(path) as file:
-        file.writelines(orjson.dumps(one.record()) + b"\n" for one in draw.answers)
+        file.writelines(orjson.dumps(answer.record()) + b"\n" for answer in draw.answers)
 
 
 def in_words(draw: Draw) -> str:
     """How many answers were drawn, how, and what they are good for."""
-    chances = list(
-        dict.fromkeys(
-            f"{end([answer.probability for answer in draw.answers]):.3g}" for end in (min, max)
-        )
-    )
-    how = (
+    probability = [answer.probability for answer in draw.answers]
+    chances = list(dict.fromkeys(f"{end(probability):.3g}" for end in (min, max)))
+    manner = (
         "more where labels are expected far from the scores"
         if draw.by_labels
         else "with equal chances"
     )
     text = (
-        f"{counted(draw.new, 'answer')} drawn: {counted(draw.questions, 'question')} of {draw.of:,}, {how}. Inclusion "
-        f"probabilities: {' to '.join(chances)}."
+        f"{counted(draw.new, 'answer')} drawn: {counted(draw.questions, 'question')} of {draw.all_questions:,}, {manner}. "
+        f"Inclusion probabilities: {' to '.join(chances)}."
     )
     if draw.looks.number is None:
         text += " The labels or the earlier draw do not say how often they were looked at: a claim must hold at any "

@@ -103,8 +103,13 @@ def audit(verbs: Any) -> None:
         "also say which effects could be the difference of two systems in this run",
     )
     add(verb, "--systems", "NAME,…", "with --run: the two systems (default: the first two)")
-    own = "the system in EXAMPLES whose answers a judge's own model wrote; with two judges or more; repeatable"
-    add(verb, "--own", "JUDGE=SYSTEM", own)
+    add(
+        verb,
+        "--own",
+        "JUDGE=SYSTEM",
+        "the system in EXAMPLES whose answers a judge's own model wrote; with two judges or more; "
+        "repeatable",
+    )
     add(
         verb,
         "--against",

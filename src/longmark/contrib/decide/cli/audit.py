@@ -29,7 +29,7 @@ from longmark.records.read import Reading
 from longmark.records.verdicts import in_words
 from longmark.records.write import write_object, write_rows
 from longmark.report.format import listed
-from longmark.report.gates import check_gates, gates_of
+from longmark.report.gates import Gate, check_gates, gates_of
 from longmark.report.tables import Column, Table
 from longmark.scores.files import rows_of
 from longmark.workspace import now
@@ -37,21 +37,19 @@ from longmark.writing import check_database, check_within, replacing
 from longmark.writing import folder as make_folder
 
 if TYPE_CHECKING:
-    from longmark.contrib.decide.audit import JudgeScores
+    from longmark.contrib.decide.audit import JudgeScores, Observed
     from longmark.report.document import Section
 
 PAIRS = "pairs.direct"
-SAMPLED, REPEATS = 0.7, 3  # the temperature of repeated samples, and how many
+SAMPLED = 0.7  # the temperature of repeated samples
+REPEATS = 3
 EFFECTS = "effects"  # the folder of an audit's rows
 
 
 def audit(arguments: argparse.Namespace) -> int:
     needs_stats("audit")
-    from rich.console import Console
-
-    from longmark.contrib.decide.audit import ASPECTS, document, findings, titled
-    from longmark.report.document import check_out, publish
-    from longmark.report.summary import summarise
+    from longmark.contrib.decide.audit import ASPECTS
+    from longmark.report.document import check_out
 
     if arguments.out is None and not arguments.dry_run:
         raise UserError("the folder of the audit is missing: add --out DIR")
@@ -68,40 +66,60 @@ def audit(arguments: argparse.Namespace) -> int:
     work = AuditRuns(arguments, options, _examples(arguments))
     if arguments.dry_run:
         return _dry_run(arguments, options, work)
+    own_cache = arguments.out / "calls.sqlite"
+    check_database(own_cache)
     # an earlier audit's replies in the cache would hide that the judge has changed
-    check_database(arguments.out / "calls.sqlite")
-    with closing(
-        open_cache(arguments.out / "calls.sqlite" if arguments.against else options.cache)
-    ) as cache:
+    cache_file = own_cache if arguments.against else options.cache
+    with closing(open_cache(cache_file)) as cache:
         settings = make_settings(arguments.metrics, registry_of(arguments, options, cache), options)
         arguments.trust = True  # asked for with these settings; the runs below read the same file
         specs = _checked(settings.selected)
-        known = [f"{aspect}.{name}" for aspect in ASPECTS for name in (*specs, PAIRS)]
-        gates = gates_of(arguments.fail_under, known)
+        gate_names = [f"{aspect}.{name}" for aspect in ASPECTS for name in (*specs, PAIRS)]
+        gates = gates_of(arguments.fail_under, gate_names)
         observed = _observed(arguments, [*specs]) if arguments.run else {}
         if code := finish(lambda: work.run(settings.selected, cache)):
             return code
+    work.write(arguments.out / EFFECTS, specs)
+    _publish(arguments, work, observed)
+    return _check_effects(gates, arguments.out / EFFECTS, work.spent)
+
+
+def _publish(
+    arguments: argparse.Namespace, work: AuditRuns, observed: Mapping[str, Observed]
+) -> None:
+    """Writes the page of the effects, and prints what it says."""
+    from rich.console import Console
+
+    from longmark.contrib.decide.audit import document, findings, titled
+    from longmark.report.document import publish
+
     folder = arguments.out / EFFECTS
-    work.write(folder, specs)
     about = {
         "Judges": [titled(judge, work.models) for judge in arguments.judge],
         "Answers": str(arguments.examples or "bundled"),
         "Comparison": str(arguments.run or "none"),
     }
-    more = list(_beside(folder, arguments))
-    publish(
-        document(findings(folder, observed), work.unchecked, about, more, work.models),
-        arguments.out,
-        Console(),
-        verbose=False,
+    page = document(
+        findings(folder, observed),
+        work.unchecked,
+        about,
+        list(_beside(folder, arguments)),
+        work.models,
     )
+    publish(page, arguments.out, Console(), verbose=False)
+
+
+def _check_effects(gates: Sequence[Gate], folder: Path, spent: Counts) -> int:
+    """Prints what the audit cost and which gates the effects in a folder meet; the exit code."""
+    from longmark.report.summary import summarise
+
     checks = check_gates(gates, summarise([folder]), 0.05) if gates else []
     print(
-        f"\n{counted(work.spent.calls, 'call')} · {work.spent.from_cache} from the cache · {cost(work.spent.usd)}"
+        f"\n{counted(spent.calls, 'call')} · {spent.from_cache} from the cache · {cost(spent.usd)}"
     )
     for check in checks:
         print(check.line)
-    return UNDER if any(not check.met for check in checks) else 0
+    return 0 if all(check.met for check in checks) else UNDER
 
 
 def _dry_run(arguments: argparse.Namespace, options: RunOptions, work: AuditRuns) -> int:
@@ -125,10 +143,10 @@ def _check_earlier(folder: Path, judges: Sequence[str]) -> None:
     """UserError for what is no audit of these judges."""
     if not (folder / EFFECTS / "rows.jsonl").is_file():
         raise UserError(f"--against {folder}: expected the folder of an earlier audit")
-    known = dict.fromkeys(str(row.system) for row in rows_of(folder / EFFECTS))
-    if others := [judge for judge in judges if judge not in known]:
+    earlier_judges = dict.fromkeys(str(row.system) for row in rows_of(folder / EFFECTS))
+    if missing := [judge for judge in judges if judge not in earlier_judges]:
         raise UserError(
-            f"--against {folder}: it is an audit of {listed([*known])}, not of {listed(others)}"
+            f"--against {folder}: it is an audit of {listed([*earlier_judges])}, not of {listed(missing)}"
         )
 
 
@@ -136,12 +154,12 @@ def _examples(arguments: argparse.Namespace) -> list[Example]:
     """The answers that are audited with."""
     if arguments.examples is None:
         return material.bundled()[: 3 * arguments.limit if arguments.limit else None]
-    found = list(Reading(arguments.examples, **reading(arguments)).singles())
-    if odd := next((one for one in found if material.MARK in one.id), None):
+    examples = list(Reading(arguments.examples, **reading(arguments)).singles())
+    if odd := next((example for example in examples if material.MARK in example.id), None):
         raise UserError(
             f'the id "{odd.id}" has {material.MARK} in it, which the audit needs; change the id'
         )
-    return found
+    return examples
 
 
 def _checked(selected: Sequence[Selected]) -> dict[str, float]:
@@ -160,8 +178,8 @@ def _checked(selected: Sequence[Selected]) -> dict[str, float]:
 
 @dataclass(frozen=True, slots=True)
 class AuditRun:
-    """One run of an audit. name: of its folder; title: for people; folder: None in a dry run without one; how: options
-    that differ from the audit's."""
+    """One run of an audit. name: of its folder; title: for people; folder: None in a dry run without one; settings:
+    options that differ from the audit's."""
 
     judge: str
     name: str
@@ -169,7 +187,7 @@ class AuditRun:
     folder: Path | None
     examples: Sequence[Answered]
     metrics: list[str]
-    how: Mapping[str, Any]
+    settings: Mapping[str, Any]
 
 
 @dataclass
@@ -183,7 +201,7 @@ class AuditRuns:
 
     def __post_init__(self) -> None:
         self.own = pairs(self.arguments.own, "JUDGE=SYSTEM")
-        systems = {one.system for one in self.examples}
+        systems = {example.system for example in self.examples}
         for judge, system in self.own.items():
             if (
                 judge not in self.arguments.judge
@@ -197,10 +215,8 @@ class AuditRuns:
         self.unchecked: dict[str, str] = {}
         self.spent = Counts()
         self.models: dict[str, str] = {}
-        self.changed: list[
-            Example
-        ] = []  # the answers with their variants, and pairs of two of them
-        self.both: list[Pair] = []
+        self.changed: list[Example] = []  # the answers with their variants
+        self.pairs: list[Pair] = []  # of two answers to a question
         self.main: dict[str, list[JudgeScores]] = {}  # judge -> of each metric
 
     async def run(self, selected: Sequence[Selected], cache: CallCache) -> int:
@@ -225,9 +241,11 @@ class AuditRuns:
         for judge, runs in results.items():
             self._add_effects(judge, selected, runs)
         for judge, system in self.own.items():
-            for place, own in enumerate(self.main[judge]):
-                others = [its[place] for name, its in self.main.items() if name != judge]
-                self.rows += self_preference(own, others, system)
+            for place, judge_scores in enumerate(self.main[judge]):
+                scores_of_others = [
+                    metrics[place] for name, metrics in self.main.items() if name != judge
+                ]
+                self.rows += self_preference(judge_scores, scores_of_others, system)
         return 0
 
     async def estimate(
@@ -271,10 +289,14 @@ class AuditRuns:
         about = f"{judge}, " if len(self.arguments.judge) > 1 else ""
 
         def planned(
-            name: str, title: str, examples: Sequence[Answered], names: list[str], **how: Any
+            name: str,
+            title: str,
+            examples: Sequence[Answered],
+            names: list[str],
+            **settings: Any,
         ) -> AuditRun:
             run_folder = folder / name if folder else None
-            return AuditRun(judge, name, f"{about}{title}", run_folder, examples, names, how)
+            return AuditRun(judge, name, f"{about}{title}", run_folder, examples, names, settings)
 
         yield planned("main", "answers as they are and changed", self.changed, metrics)
         if self.options.by_text:
@@ -300,8 +322,8 @@ class AuditRuns:
                     [chosen.name for chosen in reworded],
                     prompts=_prompts(reworded, k, place),
                 )
-        if self.both:
-            yield planned("order", "two answers in both orders", self.both, [PAIRS])
+        if self.pairs:
+            yield planned("order", "two answers in both orders", self.pairs, [PAIRS])
 
     def _add_effects(
         self, judge: str, selected: Sequence[Selected], runs: Mapping[str, RunResult]
@@ -326,14 +348,16 @@ class AuditRuns:
             self.rows += effects(scored)
 
     def _settings_of(self, run: AuditRun, cache: CallCache) -> tuple[RunOptions, Settings]:
-        own: dict[str, Any] = {
-            "judges": [run.judge],
-            "mapping": {},
-            "limit": None,
-            "encoding": "",
-            "skip_bad": False,
-        }
-        options = replace(self.options, **{**own, **run.how})
+        # the examples are read already: how to read them is no setting of a run
+        options = replace(
+            self.options,
+            judges=[run.judge],
+            mapping={},
+            limit=None,
+            encoding="",
+            skip_bad=False,
+        )
+        options = replace(options, **run.settings)
         registry = registry_of(self.arguments, options, cache)
         silent = replace(options, tell=lambda _notice: None)
         settings = make_settings(run.metrics, registry, silent)
@@ -356,32 +380,36 @@ class AuditRuns:
         )
         self.spent = self.spent.plus(result.counts)
         unreadable = in_words(result.unreadable) if result.unreadable else ""
-        if (
-            why := result.budget
-            or result.refused
-            or unreadable
-            or result.stopped
-            or "; ".join(result.closed)
-        ):
+        reasons = (
+            result.budget,
+            result.refused,
+            unreadable,
+            result.stopped,
+            "; ".join(result.closed),
+        )
+        why = next(filter(None, reasons), None)
+        if why is not None:
             raise _Stopped(result, f"{why.rstrip('.')}.")
         return result
 
     async def _prepare(self, selected: Sequence[Selected]) -> None:
         """Changes the answers, and notes the aspects that cannot be measured."""
         self.changed = await material.variants(self.examples)
-        self.both = material.pairs(self.examples)
-        own = "the bundled answers have it, and your file may not say which answer is right"
+        self.pairs = material.pairs(self.examples)
+        not_in_file = "the bundled answers have it, and your file may not say which answer is right"
         kinds = {
-            one.id.rpartition(material.MARK)[2] for one in self.changed if material.MARK in one.id
+            example.id.rpartition(material.MARK)[2]
+            for example in self.changed
+            if material.MARK in example.id
         }
         reasons = {
-            material.KNOWN: own,
+            material.KNOWN: not_in_file,
             material.LANGUAGE: "only the bundled answers have translations",
             material.LENGTH: "no answer could be padded",
             material.POSITION: "no answer has two passages",
         }
         self.unchecked |= {kind: why for kind, why in reasons.items() if kind not in kinds}
-        if not self.both:
+        if not self.pairs:
             self.unchecked["order"] = "no question has answers of two systems"
         if not self.options.by_text:
             why = "its prompts ask for a number (--scoring text)"
@@ -406,8 +434,8 @@ class AuditRuns:
             for metric, width in {**specs, PAIRS: 1.0}.items()
             for name, fact in declared(metric, width).items()
         }
-        there = {row.metric for row in self.rows}
-        metrics = {name: fact for name, fact in facts.items() if name in there}
+        measured = {row.metric for row in self.rows}
+        metrics = {name: fact for name, fact in facts.items() if name in measured}
         write_object(
             folder / "manifest.json",
             {"fixed": {}, "sessions": [], "metrics": metrics, "finished": now()},
@@ -417,7 +445,8 @@ class AuditRuns:
 
 class _Stopped(Exception):
     def __init__(self, result: RunResult, why: str) -> None:
-        self.result, self.why = result, why
+        self.result = result
+        self.why = why
 
 
 def _prompts(selected: Sequence[Selected], k: int, folder: Path) -> Path:
@@ -432,30 +461,34 @@ def _prompts(selected: Sequence[Selected], k: int, folder: Path) -> Path:
     return folder
 
 
-def _observed(arguments: argparse.Namespace, metrics: Sequence[str]) -> Mapping[str, Any]:
+def _observed(arguments: argparse.Namespace, metrics: Sequence[str]) -> Mapping[str, Observed]:
     """Metric -> the difference of the first two systems of the comparison."""
     from longmark.analysis.compare import compare
     from longmark.contrib.decide.audit import Observed
     from longmark.scores.files import examples_of
 
-    found = compare([arguments.run], systems=split(arguments.systems), draws=200)
-    first, second = found.systems[:2]
+    comparison = compare([arguments.run], systems=split(arguments.systems), draws=200)
+    first, second = comparison.systems[:2]
     lengths: dict[str, list[int]] = {}
-    for one in examples_of(arguments.run):
-        if isinstance(one, Example) and one.answer:
-            lengths.setdefault(one.system or "", []).append(material.word_count(one.answer))
+    for example in examples_of(arguments.run):
+        if isinstance(example, Example) and example.answer:
+            lengths.setdefault(example.system or "", []).append(material.word_count(example.answer))
     words = fmean(lengths.get(first) or [0]) - fmean(lengths.get(second) or [0])
-    made = {}
-    for metric in found.metrics:
-        pair = next((one for one in metric.pairs if {first, second} == set(one.names)), None)
-        if metric.metric in metrics and pair and pair.difference.value is not None:
-            sign = 1 if pair.first == first else -1
-            made[metric.metric] = Observed(first, second, sign * pair.difference.value, words)
-    if not made:
+    differences = {}
+    for metric in comparison.metrics:
+        for pair in metric.pairs:
+            difference = pair.difference.value
+            if {first, second} != set(pair.names) or difference is None:
+                continue
+            if metric.metric in metrics:
+                # a pair may be in either order
+                signed = difference if pair.first == first else -difference
+                differences[metric.metric] = Observed(first, second, signed, words)
+    if not differences:
         raise UserError(
             f"--run {arguments.run}: it does not compare two systems on {', '.join(metrics)}"
         )
-    return made
+    return differences
 
 
 def _beside(folder: Path, arguments: argparse.Namespace) -> Iterator[Section]:
@@ -474,9 +507,8 @@ def _beside(folder: Path, arguments: argparse.Namespace) -> Iterator[Section]:
         yield replace(compared, title="Judges compared", says=f"{compared.says} {family}")
     if arguments.against:
         earlier = arguments.against / EFFECTS
-        changes = [
-            *drifts(earlier, folder, allow_different_judges=True)
-        ]  # each judge is compared with itself
+        # each judge is compared with itself
+        changes = list(drifts(earlier, folder, allow_different_judges=True))
         judge = (Column("judge", "system"),) if len(arguments.judge) > 1 else ()
         columns = (
             Column("effect", "metric", kind="metric", key="metric"),

@@ -34,45 +34,42 @@ def certify(arguments: argparse.Namespace) -> int:
     if arguments.sign is not None:
         _ssh_keygen()
     options = corrections_of(arguments) or {}
-    names = (
-        "label",
-        "mapping",
-        "raters",
-        "order",
-        "leave_out",
-        "calibrate",
-        "looks",
-        "these_raters",
-        "seed",
+    claimed = Claimed(
+        claim=arguments.claim,
+        runs=tuple(map(str, arguments.runs)),
+        labels=str(arguments.labels),
+        audit=arguments.audit and str(arguments.audit),
+        equal_chances=arguments.equal_chances,
+        draw=arguments.draw and str(arguments.draw),
+        looks=options["looks"],
+        these_raters=options["these_raters"],
+        by=arguments.by,
+        cluster=arguments.cluster or "question_id",
+        label=options["label"],
+        mapping=options["mapping"],
+        order=options["order"],
+        leave_out=options["leave_out"],
+        raters=options["raters"],
+        calibrate=options["calibrate"],
+        seed=options["seed"],
     )
-    same: dict[str, Any] = {name: options[name] for name in names}
-    files: dict[str, Any] = {
-        "labels": str(arguments.labels),
-        "audit": arguments.audit and str(arguments.audit),
-    }
-    files["draw"] = arguments.draw and str(arguments.draw)
-    how: dict[str, Any] = {
-        name: getattr(arguments, name) for name in ("claim", "equal_chances", "by")
-    }
-    runs = tuple(map(str, arguments.runs))
-    made = certified(
-        Claimed(runs=runs, cluster=arguments.cluster or "question_id", **files, **how, **same)
-    )
-    page = document(made)
+    certificate = certified(claimed)
+    page = document(certificate)
     write_document(page, arguments.out / "report.html")
     path = arguments.out / "certificate.json"
     with replacing(path) as file:
-        file.write(f"{as_json(made)}\n".encode())
-    if (reach := reach_of(path, made)) is not None:
+        file.write(f"{as_json(certificate)}\n".encode())
+    if (reach := reach_of(path, certificate)) is not None:
         with suppress(OSError):
             remember(path, [reach])
-    print(f"{page.title}\n{next(one.says for one in page.sections if one.title == 'Result')}")
-    for line in made["missing"]:
+    result = next(section.says for section in page.sections if section.title == "Result")
+    print(f"{page.title}\n{result}")
+    for line in certificate["missing"]:
         print(f"missing: {line}")
     print(f"Certificate: {path}\nPage: {arguments.out / 'report.html'}")
     if arguments.sign is not None:
         _sign(path, arguments.sign)
-    return 0 if made["granted"] else UNDER
+    return 0 if certificate["granted"] else UNDER
 
 
 def is_certificate(path: Path) -> bool:
@@ -91,11 +88,11 @@ def reach_of(path: Path, certificate: dict[str, Any]) -> Reach | None:
 
     folders = [real(Path.cwd()), real(path).parent]
     outside: list[str] = []
-    for named in inputs_of(certificate):
+    for input_file in inputs_of(certificate):
         try:
-            file = real(named)
+            file = real(input_file)
         except (OSError, RuntimeError, ValueError) as error:  # a link to itself, a NUL byte
-            raise UserError(f"{path}: the input {str(named)!a} is no path ({error})") from None
+            raise UserError(f"{path}: the input {str(input_file)!a} is no path ({error})") from None
         if not any(file.is_relative_to(folder) for folder in folders):
             outside.append(str(file))
     if not outside:
@@ -112,39 +109,39 @@ def verify(path: Path, signers: Path | None, trust: Trust) -> int:
     from longmark.contrib.decide.certificate_verification import read_certificate
     from longmark.contrib.decide.certificate_verification import verify as verified
 
-    made = read_certificate(path)
-    if (reach := reach_of(path, made)) is not None:
+    certificate = read_certificate(path)
+    if (reach := reach_of(path, certificate)) is not None:
         trust.require(path, reach)
-    changed = verified(made)
+    changed = verified(certificate)
     for line in changed:
         print(f"changed: {line}")
-    same = (
-        "the lines above say what has changed" if changed else "the same when it is computed again"
-    )
-    what = f"Not verified: {made['claim']}" if changed else title_of(made)
-    missing = (
-        f" {counted(len(made['missing']), 'condition')} missing."
-        if not changed and made["missing"]
-        else ""
-    )
-    print(f"{what}.{missing} {counted(len(made['inputs']), 'input')}: {same}.")
+    inputs = counted(len(certificate["inputs"]), "input")
+    if changed:
+        print(
+            f"Not verified: {certificate['claim']}. {inputs}: the lines above say what has changed."
+        )
+    else:
+        missing = ""
+        if certificate["missing"]:
+            missing = f" {counted(len(certificate['missing']), 'condition')} missing."
+        print(f"{title_of(certificate)}.{missing} {inputs}: the same when it is computed again.")
     signed = _signature(path, signers)
-    return 0 if not changed and made["granted"] and signed else UNDER
+    return 0 if not changed and certificate["granted"] and signed else UNDER
 
 
 def _ssh_keygen() -> str:
-    if (found := shutil.which("ssh-keygen")) is None:
+    if (program := shutil.which("ssh-keygen")) is None:
         raise UserError(
             "signatures need ssh-keygen of OpenSSH; install it (Debian: openssh-client)"
         )
-    return found
+    return program
 
 
 def _sign(path: Path, key: Path) -> None:
     signature = path.with_name(f"{path.name}.sig")
     remove(signature)  # ssh-keygen would ask
-    done = subprocess.run([_ssh_keygen(), "-Y", "sign", "-q", "-n", _NAMESPACE, "-f", key, path])
-    if done.returncode:
+    signing = subprocess.run([_ssh_keygen(), "-Y", "sign", "-q", "-n", _NAMESPACE, "-f", key, path])
+    if signing.returncode:
         raise UserError(
             f"--sign {key}: ssh-keygen could not sign; the certificate is written without a signature"
         )
@@ -160,22 +157,22 @@ def _signature(path: Path, signers: Path | None) -> bool:
     keygen = _ssh_keygen()
 
     def asked(*words: str | Path) -> subprocess.CompletedProcess[str]:
-        given = [keygen, "-Y", *words, "-s", signature]
+        command = [keygen, "-Y", *words, "-s", signature]
         return subprocess.run(
-            given, input=path.read_text("utf-8"), capture_output=True, text=True, check=False
+            command, input=path.read_text("utf-8"), capture_output=True, text=True, check=False
         )
 
     if signers is None:
-        done = asked("check-novalidate", "-n", _NAMESPACE)
+        checking = asked("check-novalidate", "-n", _NAMESPACE)
         whose = "Whose key it is was not checked: --signers FILE."
     else:
         who = asked("find-principals", "-f", signers).stdout.partition("\n")[0]
-        done = asked("verify", "-n", _NAMESPACE, "-f", signers, "-I", who or "nobody")
+        checking = asked("verify", "-n", _NAMESPACE, "-f", signers, "-I", who or "nobody")
         whose = f"In {signers}: {who}."
-    if done.returncode:
+    if checking.returncode:
         print(
             f"The signature is not one of this certificate{'' if signers is None else f' by anyone in {signers}'}."
         )
         return False
-    print(f"{done.stdout.strip()}. {whose}")
+    print(f"{checking.stdout.strip()}. {whose}")
     return True

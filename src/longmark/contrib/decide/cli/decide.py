@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import hashlib
 import sys
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -33,10 +34,8 @@ if TYPE_CHECKING:
     from longmark.contrib.decide.decide import Decided, Rule
     from longmark.scores.manifest import MetricFacts
 
-LOOK, GROWTH = (
-    20,
-    10,
-)  # units of the first look; a later one is a tenth of those before, if that is more
+LOOK = 20  # units of the first look
+GROWTH = 10  # a later look is a tenth of the units before, if that is more than LOOK
 
 
 def next_look(looked: int, look: int | None) -> int:
@@ -67,7 +66,8 @@ def decide(arguments: argparse.Namespace) -> int:
         split(arguments.systems),
     )
     with closing(open_cache(options.cache)) as cache:
-        settings = make_settings(arguments.metrics, registry_of(arguments, options, cache), options)
+        registry = registry_of(arguments, options, cache)
+        settings = make_settings(arguments.metrics, registry, options)
         rule = _rule(arguments, settings, answers)
         ahead = outlook(answers.sizes, _facts(settings), rule)
         for notice in answers.notices:
@@ -83,24 +83,28 @@ def decide(arguments: argparse.Namespace) -> int:
         looks = DecisionLooks(
             answers, rule, settings, cache, options, arguments.out, arguments.look
         )
-        result, found = finish(looks.run)
+        result, decisions = finish(looks.run)
     if result.stopped == "interrupt":
         print(f"Stopped. Repeat the same command to resume in {arguments.out}.", file=sys.stderr)
         return INTERRUPTED
-    if found:
+    if decisions:
         why = result.budget and f"{result.budget} Repeat the command with a new budget to go on."
-        publish(document(found, looks.used, answers.units, rule, why, ahead), None, Console())
+        publish(document(decisions, looks.used, answers.units, rule, why, ahead), None, Console())
     print(
         f"\n{counted(looks.calls, 'call')} · {cost(looks.usd)}\nRows: {arguments.out / 'rows.jsonl'}"
     )
     code = 0
-    if result.stopped != "budget" and not (found and all_decided(found)):
+    if result.stopped != "budget" and not (decisions and all_decided(decisions)):
         code = code_of(result, settings, arguments, lambda line: print(line, file=sys.stderr))
-    worse = any(one.first == rule.pairs[0][0] and one.result == BETTER for one in found)
-    failed = (arguments.require_decision and not all_decided(found)) or (
-        arguments.fail_if_worse and worse
+    if code:
+        return code
+    if arguments.require_decision and not all_decided(decisions):
+        return UNDER
+    # the first system is the one that the others must not fall behind
+    worse = any(
+        decision.first == rule.pairs[0][0] and decision.result == BETTER for decision in decisions
     )
-    return code or (UNDER if failed else 0)
+    return UNDER if arguments.fail_if_worse and worse else 0
 
 
 class Answers:
@@ -108,88 +112,88 @@ class Answers:
 
     units: how many clusters (or questions) there are; question_units: question -> the place of its unit in the order in
     which they are scored, that of a hash of their names with the seed; sizes: questions of each unit, in this order;
-    largest: of the largest one;
-    systems: those wanted, or all in their order. UserError for fewer than two systems, and for a question in two
-    clusters; UnknownName for a system that has no answer.
+    largest: of the largest one; systems: those chosen, or all in their order. UserError for fewer than two systems, and
+    for a question in two clusters; UnknownName for a system that has no answer.
     """
 
     def __init__(
         self,
         files: Sequence[Path],
-        how: dict[str, Any],
+        reading_options: dict[str, Any],
         cluster: str,
         seed: int,
-        wanted: Sequence[str] = (),
+        chosen_systems: Sequence[str] = (),
     ) -> None:
-        self.cluster, self._digest, self._told_apart = cluster, hashlib.sha256(), ToldApart({})
+        self.cluster = cluster
+        self._digest = hashlib.sha256()
         self._files = [
-            (Reading(KeptFile(path), **how), name)
+            (Reading(KeptFile(path), **reading_options), name)
             for path, name in zip(files, shortest_names(files), strict=True)
         ]
+        self._told_apart = ToldApart(
+            {}
+        )  # questions have their own ids while shared ones are sought
         documents = SharedDocuments()
         for place, example in enumerate(self._all()):
             documents.add(place, example)
         self._told_apart = documents.apart()
-        units, known = dict[str, str](), set[str]()
-        systems = dict[str, None]()
+        systems: dict[str, None] = {}
+        units = self._read_units(chosen_systems, systems)
+        self.systems = _compared_systems(chosen_systems, list(systems))
+        places = _places_of_units(units.values(), seed)
+        self.units = len(places)
+        self.question_units = {question: places[unit] for question, unit in units.items()}
+        questions_of_unit = Counter(self.question_units.values())
+        self.sizes = [questions_of_unit[place] for place in range(self.units)]
+        self.largest = max(self.sizes)
+
+    def _read_units(
+        self, chosen_systems: Sequence[str], systems: dict[str, None]
+    ) -> dict[str, str]:
+        """question -> its unit, of the answers that are scored, which are hashed on the way. systems: gets all of them,
+        in their order."""
+        units: dict[str, str] = {}
+        field_names: set[str] = set()
         for example in self._all():
-            its = fields_of(example)
-            known.update(its)
+            fields = fields_of(example)
+            field_names.update(fields)
             systems[str(example.system)] = None
-            if wanted and example.system not in wanted:
+            if chosen_systems and example.system not in chosen_systems:
                 continue
-            unit = f"={its[cluster]}" if cluster in its else f":{example.question_id}"
+            # a question without the field is a unit by itself, also if a cluster has its name
+            unit = f":{example.question_id}"
+            if self.cluster in fields:
+                unit = f"={fields[self.cluster]}"
             if units.setdefault(example.question_id, unit) != unit:
                 raise UserError(
-                    f"--cluster {cluster}: the question {example.question_id} is in two clusters; use a "
+                    f"--cluster {self.cluster}: the question {example.question_id} is in two clusters; use a "
                     "field that all answers to a question share"
                 )
             self._digest.update(f"{example.id} {example.content_hash()}\n".encode())
-        if cluster not in {QUESTION, *known}:
-            raise no_such_field(cluster, known)
-        for name in wanted:
-            if name not in systems:
-                raise UnknownName(
-                    "system", name, list(systems), f"The systems are {', '.join(systems)}."
-                )
-        self.systems = tuple(dict.fromkeys(wanted or systems))
-        if len(self.systems) < 2:
-            raise UserError(
-                f"a decision is between two systems or more; there is one: {self.systems[0]}. Give another file, or "
-                "examples with the field `system`"
-            )
-        order = sorted(
-            set(units.values()), key=lambda unit: hashlib.sha256(f"{seed} {unit}".encode()).digest()
-        )
-        places = {unit: place for place, unit in enumerate(order)}
-        self.units = len(order)
-        self.question_units = {question: places[unit] for question, unit in units.items()}
-        sizes = [0] * len(order)
-        for place in self.question_units.values():
-            sizes[place] += 1
-        self.sizes = sizes
-        self.largest = max(sizes)
+        if self.cluster not in {QUESTION, *field_names}:
+            raise no_such_field(self.cluster, field_names)
+        return units
 
     def __iter__(self) -> Iterator[Example]:
-        return (one for one in self._all() if one.system in self.systems)
+        return (example for example in self._all() if example.system in self.systems)
 
     def _all(self) -> Iterator[Example]:
         """Of several files, an id has the file's name in front, and a file's name is the system of answers that name
         none."""
         place = 0
         for file, name in self._files:
-            for one in file.singles():
-                several = {"id": f"{name}/{one.id}"} if len(self._files) > 1 else {}
-                question = self._told_apart.ids.get(place, one.question_id)
-                yield one.model_copy(
-                    update={**several, "system": one.system or name, "question_id": question}
+            for example in file.singles():
+                several = {"id": f"{name}/{example.id}"} if len(self._files) > 1 else {}
+                question = self._told_apart.ids.get(place, example.question_id)
+                yield example.model_copy(
+                    update={**several, "system": example.system or name, "question_id": question}
                 )
                 place += 1
 
     def first(self, units: int) -> list[Example]:
         """Those to the questions of the first units, unit by unit, so that a budget ends within one."""
-        own = [one for one in self if self.question_units[one.question_id] < units]
-        return sorted(own, key=lambda one: self.question_units[one.question_id])
+        answers = [answer for answer in self if self.question_units[answer.question_id] < units]
+        return sorted(answers, key=lambda answer: self.question_units[answer.question_id])
 
     @property
     def notices(self) -> list[str]:
@@ -214,6 +218,28 @@ class Answers:
         return self._digest.hexdigest()[:16]
 
 
+def _compared_systems(chosen_systems: Sequence[str], systems: Sequence[str]) -> tuple[str, ...]:
+    """Those chosen, or all. UserError for fewer than two; UnknownName for one that has no answer."""
+    for name in chosen_systems:
+        if name not in systems:
+            raise UnknownName(
+                "system", name, list(systems), f"The systems are {', '.join(systems)}."
+            )
+    compared = tuple(dict.fromkeys(chosen_systems or systems))
+    if len(compared) < 2:
+        raise UserError(
+            f"a decision is between two systems or more; there is one: {compared[0]}. Give another file, or "
+            "examples with the field `system`"
+        )
+    return compared
+
+
+def _places_of_units(units: Iterable[str], seed: int) -> dict[str, int]:
+    """unit -> its place in the order of scoring, in which scores have no part: that of a hash with the seed."""
+    order = sorted(set(units), key=lambda unit: hashlib.sha256(f"{seed} {unit}".encode()).digest())
+    return {unit: place for place, unit in enumerate(order)}
+
+
 def _facts(settings: Settings) -> dict[str, MetricFacts]:
     from longmark.scores.manifest import MetricFacts
 
@@ -230,8 +256,8 @@ def _rule(arguments: argparse.Namespace, settings: Settings, answers: Answers) -
     from longmark.contrib.decide.decide import Rule, check_metric
 
     facts = _facts(settings)
-    for name, of in facts.items():
-        check_metric(name, of)
+    for name, metric_facts in facts.items():
+        check_metric(name, metric_facts)
     margins = by_metric(parsed(arguments.margin), facts)
     pairs = [
         pair
@@ -269,15 +295,16 @@ class DecisionLooks:
         """Looks until all is decided, all are scored, or a session stops."""
         from longmark.contrib.decide.decide import all_decided, decide
 
-        total, looked = self.answers.units, self._before()
-        found: list[Decided] = []
+        total = self.answers.units
+        looked = self._before()
+        decisions: list[Decided] = []
         while True:
             looked = min(total, looked or next_look(0, self.look))
-            asked = self.answers.first(looked)
+            answers = self.answers.first(looked)
             stopping = {"rule": self._fixed(), "looked": looked, "total": total}
             options = replace(self.options, stopping=stopping)
             result = await execute(
-                asked, self.settings, self.out, self.cache, options, self.options.budget
+                answers, self.settings, self.out, self.cache, options, self.options.budget
             )
             self.calls += result.counts.calls
             self.usd = (
@@ -286,16 +313,16 @@ class DecisionLooks:
                 else self.usd + result.counts.usd
             )
             if result.stopped not in (None, "budget"):
-                return result, found
+                return result, decisions
             self.used = self._complete(result, looked)
             units = {
                 question: place
                 for question, place in self.answers.question_units.items()
                 if place < self.used
             }
-            found = decide(self._scores(), units, self.rule)
-            if result.stopped or result.closed or all_decided(found) or looked == total:
-                return result, found
+            decisions = decide(self._scores(), units, self.rule)
+            if result.stopped or result.closed or all_decided(decisions) or looked == total:
+                return result, decisions
             if not self.options.quiet:
                 self.options.tell(f"{self.answers.told(looked)} scored, undecided.")
             looked = next_look(looked, self.look)

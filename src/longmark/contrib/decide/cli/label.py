@@ -16,19 +16,20 @@ def draw(arguments: argparse.Namespace) -> int:
     if arguments.out.exists():
         raise UserError(f"{arguments.out} exists; a draw is not made twice: name another --out")
     options = (corrections_of(arguments) or {}) | {
-        name: getattr(arguments, name) for name in ("by", "n", "floor", "looks", "seed")
-    }
-    options |= {
+        "by": arguments.by,
+        "n": arguments.n,
+        "floor": arguments.floor,
+        "looks": arguments.looks,
+        "seed": arguments.seed,
         "metrics": scores_in(arguments.metrics),
         "systems": split(arguments.systems),
         "claims": arguments.claim,
+        "cluster": cluster_of(arguments.cluster, arguments.runs),
+        "earlier": arguments.earlier,
     }
-    cluster = cluster_of(arguments.cluster, arguments.runs)
-    made = label_next(
-        arguments.runs, arguments.labels, cluster=cluster, earlier=arguments.earlier, **options
-    )
-    write(made, arguments.out)
-    print(in_words(made))
+    drawn = label_next(arguments.runs, arguments.labels, **options)
+    write(drawn, arguments.out)
+    print(in_words(drawn))
     runs = " ".join(map(str, arguments.runs))
     print(f"Draw: {arguments.out}. Label it: longmark annotate init {runs} --drawn {arguments.out}")
     return 0
