@@ -9,6 +9,7 @@ RIVER = "Which river flows through Rome?"
 LM_EVAL = "lm_eval 0.4.13"
 RAGAS = "ragas 0.4.3"
 DATASETS = "datasets 5.2.0"
+OPEN_RAG_EVAL = "open-rag-eval 0.3.0"
 PROMPTS = (f"Q: {CAPITAL}\nA:", f"Q: {RIVER}\nA:")
 BRIEFLY = ("system", "Answer briefly.")
 HARNESS_ANSWERS = (
@@ -127,4 +128,15 @@ EXPORTS = (
     ),
     Export(DATASETS, "datasets/rows.jsonl", "the same as JSON Lines", MIXED, ""),
     Export(DATASETS, "datasets/folder", "the same as a folder of save_to_disk", MIXED, ""),
+    Export(
+        OPEN_RAG_EVAL,
+        "open_rag_eval/answers.csv",
+        "two runs of three questions, a row for each passage; no text (NO_ANSWER), a call that failed (API_ERROR)",
+        (
+            *((f"capital-{run}", None, CAPITAL, "Rome [1], not Milan [2].", 2, ()) for run in "12"),
+            *((f"river-{run}", None, RIVER, None, 0, ()) for run in "12"),
+            *((f"sea-{run}", None, "Which sea is it near?", None, 0, ()) for run in "12"),
+        ),
+        "nothing",
+    ),
 )

@@ -150,6 +150,11 @@ READ: dict[str, tuple[str, tuple[Any, ...], int, str | None, dict[str, int]]] = 
     ),
     "healthbench.jsonl": ("HealthBench", TOLD, 1, "gpt-5", {}),
     "research-rubrics.jsonl": ("ResearchRubrics", (*NILE[:2], (), ()), 1, "gpt-5", {}),
+    "open-rag-eval.csv": (
+        "open-rag-eval answers",
+        (NILE[0], "In Africa [1].", ("The Nile is in Africa.", "It is long."), ()),
+        *(2, None, {}),
+    ),
     "nuggetizer.jsonl": ("nuggetizer assignments", (*NILE[:2], (), ()), 2, "demo-run", {}),
 }
 

@@ -266,6 +266,21 @@ HAGRID = Shape(
     ignored={"ratings": "[answer.informative, answer.attributable][?@ != `null`]"},
 )
 
+OPEN_RAG_EVAL = Shape(
+    "open-rag-eval answers",
+    "open-rag-eval 0.3.0 (answers that its connector wrote: examples/exports/open_rag_eval)",
+    keys=("query_id", "query", "query_run", "passage_id", "passage", "generated_answer"),
+    fields={
+        "id": "join('-', [to_string(query_id), to_string(query_run)])",
+        "question_id": "query_id",
+        "question": "query",
+        # Its words for no text and for a call that failed; it leaves both out of its own scores.
+        "answer": "[@][?!contains(['NO_ANSWER', 'API_ERROR'], generated_answer)].generated_answer | [0]",
+        "contexts": "[@][?!contains(['NA', 'ERROR'], passage_id)].passage",
+    },
+    meta={"error": "[@][?passage_id == 'ERROR'].passage | [0]"},
+)
+
 CITED_PARTS = Shape(
     "answers in cited parts",
     "TREC RAG 2024 and 2025 (trec-rag.github.io, output format), ragnarok, TREC RAGTIME",
@@ -336,6 +351,7 @@ SHAPES = (
     TRULENS,
     FAITHBENCH,
     HAGRID,
+    OPEN_RAG_EVAL,
 )
 
 CONTAINERS = (
