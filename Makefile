@@ -35,7 +35,7 @@ check: $(VENV)/.stamp
 	@# Tests are collected first: the bytecode of a fresh checkout is then made once and not by every process.
 	$(BIN)/mypy > $(VENV)/mypy.txt 2>&1 & types=$$!; \
 	$(BIN)/pytest --collect-only -qq > $(VENV)/collected.txt || { cat $(VENV)/collected.txt; wait; exit 1; }; \
-	$(BIN)/pytest -m "not slow" -n $$($(BIN)/python -c "import os; print(min(4, os.cpu_count() + 1))") --dist loadscope --no-loadscope-reorder --durations 25 --durations-min 3; tests=$$?; \
+	$(BIN)/pytest -m "not slow" -n $$($(BIN)/python -c "import os; print(min(4, os.cpu_count() + 1))") --dist loadscope --no-loadscope-reorder --durations 25 --durations-min 3 --cpu-times; tests=$$?; \
 	wait $$types; types=$$?; cat $(VENV)/mypy.txt; exit $$((tests || types))
 
 # What needs the judge for longer than a unit test may take: documented commands on the embedded judge.

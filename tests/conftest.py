@@ -1,12 +1,15 @@
 """Settings of all tests: property tests have no deadline, pages write their figures as SVG alone, and NumPy has one
-thread."""
+thread. `--cpu-times` prints the CPU seconds of tests."""
 
+import gc
 import os
 import re
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.cpu_times import CpuTimes
 
 # they look for wrong results: how long one takes on a busy machine is not judged
 settings.register_profile("longmark", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -39,6 +42,31 @@ LONG = (
 
 # before NumPy is imported: the workers share the cores, and a thread of OpenBLAS that waits for a core burns another
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Nothing that collecting makes becomes garbage before the end, and it makes millions of objects: to search them
+    again and again would be a part of what each process takes before its first test, and of each later search."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--cpu-times",
+        action="store_true",
+        help="print the CPU seconds of each package of tests, and of the tests that take the most",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--cpu-times"):
+        config.pluginmanager.register(CpuTimes())
 
 
 @pytest.fixture(autouse=True)

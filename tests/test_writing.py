@@ -124,9 +124,9 @@ def what_writes(tree: ast.AST) -> Iterator[tuple[int, str]]:
     for call in ast.walk(tree):
         if not isinstance(call, ast.Call):
             continue
-        shown, function = ast.unparse(call), call.func
+        function = call.func
         name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
-        owner = ast.unparse(function.value) if isinstance(function, ast.Attribute) else ""
+        owner = getattr(getattr(function, "value", None), "id", "")
         of_the_system = owner in ("os", "shutil") and (name in OF_OS or name in ("move", "copy"))
         one_path = name == "replace" and owner != "os" and len(call.args) == 1 and not call.keywords
         no_file = (
@@ -144,7 +144,7 @@ def what_writes(tree: ast.AST) -> Iterator[tuple[int, str]]:
             or archive
             or (name == "open" and opens_for_writing(call))
         ):
-            yield call.lineno, shown
+            yield call.lineno, ast.unparse(call)
 
 
 def test_only_one_module_writes_files():
