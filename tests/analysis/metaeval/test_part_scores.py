@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from tests.report.runs import row, write_run
 
+import longmark
 from longmark.analysis.metaeval import metaeval
 from longmark.analysis.metaeval.part_scores import SentenceReading
-from longmark.analysis.metaeval.ratings import RatingLabel
+from longmark.analysis.metaeval.ratings import RatedMetric, RatingLabel
 from longmark.analysis.metaeval.sections import document
 from longmark.contrib.decide.correction_options import CorrectionOptions
 from longmark.contrib.decide.label_file import read_label_file
@@ -268,6 +269,36 @@ def test_a_metric_without_any_score_of_a_sentence_is_named_with_the_reason(tmp_p
     notice = next(notice for notice in result.notices if notice.startswith("ragchecker.supported"))
     assert "run all scores of the metric" in notice
     assert "4 of 4" in notice
+
+
+def test_the_notice_of_a_metric_without_scores_is_one_for_all_runs(tmp_path: Path) -> None:
+    evidence = {"claims": [{"claim": "It is blue.", "passages": []}], "claims_in_total": 3}
+    runs = [
+        a_run(tmp_path / name, row("ice", "ragchecker.faithfulness", 0.7, evidence=evidence))
+        for name in ("a", "b")
+    ]
+    result = metaeval(runs, [label(n, "no") for n in range(4)])
+    notices = [notice for notice in result.notices if notice.startswith("ragchecker.supported")]
+    assert len(notices) == 1
+    assert "8 of 8" in notices[0]
+
+
+def test_faithfulness_alone_says_which_sentences_the_passages_support(tmp_path: Path) -> None:
+    """Its evidence has all claims: the first sentence is supported, the second is not."""
+    example = {
+        "id": "ice",
+        "answer": ANSWER,
+        "contexts": ["Ice floats on water."],
+        "claims": ["Ice floats on water.", "Salt melts it."],
+        "claims_by_contexts": [["entails"], ["neutral"]],
+    }
+    longmark.run([example], "ragchecker.faithfulness", out=tmp_path / "run")
+    result = metaeval(tmp_path / "run", [label(n, "yes" if n else "no") for n in range(2)])
+    (metric,) = result.labels[0].metrics
+    assert metric.metric == "ragchecker.supported"
+    assert isinstance(metric, RatedMetric)
+    assert [score for _, score in metric.points] == [1.0, 0.0]
+    assert "Over all rated sentences." in str(document(result))
 
 
 def test_two_judges_of_the_same_sentences_are_two_metrics(tmp_path: Path) -> None:

@@ -111,9 +111,10 @@ def test_the_evidence_names_the_claims_that_count():
     assert [
         one["claim"] for one in found["noise_sensitivity_in_irrelevant"].evidence["claims"]
     ] == ["c"]
-    assert [one["claim"] for one in found["faithfulness"].evidence["claims"]] == [
-        "d"
-    ]  # the unsupported one
+    faithfulness = found["faithfulness"].evidence
+    assert [claim["claim"] for claim in faithfulness["claims"]] == ["a", "b", "c", "d"]
+    unsupported = [claim["claim"] for claim in faithfulness["claims"] if not claim["passages"]]
+    assert unsupported == ["d"]
     assert [one["claim"] for one in found["claim_recall"].evidence["reference_claims"]] == ["t"]
     assert found["context_precision"].evidence["relevant_passages"] == [1, 2]
     assert found["f1"].evidence == {"checker": "carried by the example"}
@@ -404,12 +405,19 @@ def test_the_evidence_has_the_probability_of_each_claim_by_the_passage_that_most
     assert found["faithfulness"].value == 0.5
     assert found["faithfulness"].evidence["claims"] == [
         {
+            "claim": "a",
+            "reference": "entails",
+            "passages": [1],
+            "reference_probability": 0.8,
+            "passages_probability": 0.91,
+        },
+        {
             "claim": "b",
             "reference": "neutral",
             "passages": [],
             "reference_probability": 0.1,
             "passages_probability": 0.45,
-        }
+        },
     ]
     (wrong,) = (claim for claim in found["precision"].evidence["claims"] if claim["claim"] == "a")
     assert (wrong["reference_probability"], wrong["passages_probability"]) == (0.8, 0.91)

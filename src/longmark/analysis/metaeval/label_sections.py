@@ -134,7 +134,7 @@ def _correlation(part: RatingLabel) -> Section:
         label=lambda metric: words[metric.metric],
         note="Above 0: the metric agrees with the raters (reversed where lower is better). Kendall: tau-b. "
         f"Intervals by {interval}, Fisher's scale.",
-        unit="answers",
+        unit=f"{part.unit}s",
     )
     rated = [
         metric
@@ -154,7 +154,7 @@ def _correlation(part: RatingLabel) -> Section:
     drawn = grid.forest(f"Spearman's rho with the mean human rating: {part.label}", "Spearman", 0.0)
     return Section(
         "Correlation with human ratings",
-        "Over all rated answers.",
+        f"Over all rated {part.unit}s.",
         (grid.table(),),
         (drawn, *scatters),
     )
@@ -328,7 +328,7 @@ def _classes(part: RatingLabel) -> Section:
         lines = [
             (metric, result.n, result.error, result.right) for metric, result in scaled.items()
         ]
-        tables.append(Table("errors", "Error over all answers", columns, lines))
+        tables.append(Table("errors", f"Error over all {part.unit}s", columns, lines))
         of_class = [
             Column(name, lambda row, i=i: row.nearest[i], key=f"nearest_{i}")  # type: ignore[misc]
             for i, name in enumerate(names.values())

@@ -94,7 +94,8 @@ def scored_parts(sources: Source | Sequence[Source], human: Labels) -> list[Scor
             f"nothing in {human.name} belongs to an answer of {', '.join(str(source.path) for source in scored)}: "
             f"example_id, and system where the file has it, must be those of the rows; the file has {ids}"
         )
-    return scored
+    notices = tuple(_without_scores(scored, human.parts))
+    return [replace(scored[0], notices=notices), *scored[1:]]
 
 
 def _of_source(
@@ -139,7 +140,6 @@ def _of_source(
         rows=rows,
         facts={row.metric: _FACTS for row in rows},
         texts=texts,
-        notices=tuple(_without_scores(rows, human.parts)),
     )
 
 
@@ -187,19 +187,17 @@ def _labelled_examples(path: Path, parts: Iterable[AnswerName]) -> dict[AnswerNa
     return examples
 
 
-def _without_scores(rows: Iterable[Row], unit: str) -> Iterator[str]:
-    """A notice for each metric that scored none of the parts."""
+def _without_scores(sources: Iterable[ScoredParts], unit: str) -> Iterator[str]:
+    """A notice for each metric that scored none of the parts of some source, with the counts of all such sources."""
     reasons: dict[str, Counter[str]] = {}
-    scored = set()
-    for row in rows:
-        if row.score is None:
-            reasons.setdefault(row.metric, Counter())[row.reason or row.status] += 1
-        else:
-            scored.add(row.metric)
+    for source in sources:
+        scored = {row.metric for row in source.rows if row.score is not None}
+        for row in source.rows:
+            if row.metric not in scored:
+                reasons.setdefault(row.metric, Counter())[row.reason or row.status] += 1
     for metric, counts in reasons.items():
-        if metric not in scored:
-            reason, count = counts.most_common(1)[0]
-            yield f"{metric} has no score of a {unit}: {reason} ({count:,} of {counts.total():,})."
+        reason, count = counts.most_common(1)[0]
+        yield f"{metric} has no score of a {unit}: {reason} ({count:,} of {counts.total():,})."
 
 
 def _of_answer(

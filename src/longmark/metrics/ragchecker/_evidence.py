@@ -14,8 +14,9 @@ from longmark.text.entailment import ENTAILS
 def evidence_of(
     labelled: LabelledAnswer, answer_list: Sequence[str], expected: Sequence[str]
 ) -> dict[str, dict[str, Any]]:
-    """Part of the name -> what a reader needs to check it. precision and recall have all claims with their labels, the
-    other scores those claims that their numerator counts; faithfulness and claim_recall those that it does not."""
+    """Part of the name -> what a reader needs to check it. precision, recall and faithfulness have all claims with their
+    labels, the other scores those claims that their numerator counts; claim_recall those that it does not. Rows of
+    earlier versions have of faithfulness the claims that no passage entails alone."""
     checks = labelled.checks
     probabilities = labelled.probabilities
     mine = _rows(answer_list, "reference", checks.right, checks.supported)
@@ -45,7 +46,7 @@ def evidence_of(
         "self_knowledge": [
             row for row in mine if row["reference"] == ENTAILS and not row["passages"]
         ],
-        "faithfulness": [row for row in mine if not row["passages"]],
+        "faithfulness": mine,
     }
     of_reference = {
         "recall": theirs,

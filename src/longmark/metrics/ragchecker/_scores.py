@@ -50,9 +50,7 @@ SPECS = {
     "self_knowledge": _spec(
         "The share of the answer's claims that the reference entails and no passage does.", None
     ),
-    "faithfulness": _spec(
-        "The share of the answer's claims that a passage entails.", why=_UNSUPPORTED
-    ),
+    "faithfulness": _spec("The share of the answer's claims that a passage entails."),
 }
 
 
