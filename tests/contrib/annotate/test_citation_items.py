@@ -12,6 +12,7 @@ from tests.contrib.annotate.studies import labelled, lines, study_of
 import longmark
 from longmark.analysis.metaeval import metaeval
 from longmark.analysis.metaeval.ratings import RatedMetric
+from longmark.cli import main
 from longmark.contrib.annotate.export import export
 from longmark.contrib.annotate.items import StudyItem, read_items
 from longmark.contrib.annotate.study import Study, template, template_for
@@ -61,7 +62,8 @@ def test_rows_of_a_table_have_a_place_each(tmp_path: Path) -> None:
     table = "| name | height |\n|---|---|\n| Everest | 8,849 m [1] |\n| Lhotse | 8,516 m [1] |"
     rows = items_of(tmp_path, answer=table, contexts=["Everest is 8,849 m high."])
     statements = ["| Everest | 8,849 m [1] |", "| Lhotse | 8,516 m [1] |"]
-    assert [row.shown["statement"] for row in rows] == statements
+    heading = "| name | height |\n|---|---|\n"
+    assert [row.shown["statement"] for row in rows] == [heading + row for row in statements]
     places = [slice(row.meta["sentence_start"], row.meta["sentence_end"]) for row in rows]
     assert [table[place] for place in places] == statements
 
@@ -80,6 +82,25 @@ def test_a_source_without_a_text_is_no_item(tmp_path: Path) -> None:
     assert [
         one.shown["citation"] for one in items_of(tmp_path, answer=answer, sources=sources)
     ] == ["https://a.org"]
+
+
+def test_a_row_without_a_heading_is_shown_as_it_is_written(tmp_path: Path) -> None:
+    """Lines with bars are no table in Markdown without the line of dashes."""
+    (row,) = items_of(tmp_path, answer="Heights:\n\na | b\nc | d [1]", contexts=["c is d."])
+    assert "---" not in row.shown["statement"]
+
+
+def test_a_check_counts_citations_that_nobody_can_judge(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of six citations [9] names nothing, and the page of `b` has no text."""
+    sources = [{"url": "https://a.org", "text": "It rains."}, {"url": "https://b.org"}]
+    answer = "It rains [a](https://a.org). It snows [b](https://b.org)."
+    a_study(tmp_path, ICE, {"id": "x", "question": "Why?", "answer": answer, "sources": sources})
+    assert main(["annotate", "check", str(tmp_path / "STUDY.yaml")]) == 0
+    out = capsys.readouterr().out
+    assert "5 items" in out
+    assert "2 citations without an item: nothing that they name has a text" in out
 
 
 def test_answers_that_cite_nothing_are_refused(tmp_path: Path) -> None:

@@ -6,7 +6,8 @@ citation whose source has no text here is no item: nobody can say whether it sup
 out of range, or that a page is missing, `citations.resolvable` says.
 
     id           ANSWER.sN.cNAME: the number of the sentence among those that cite, from 1, and what the marker names
-    statement    the sentence as the answer has it, with its markers
+    statement    the sentence as the answer has it, with its markers; of a row of a table with the table's heading, so
+                 that it is shown as a table
     source       the text of the source: of several passages that share its id, all
     contexts     the same as passages, with their ids
     sentence_start, sentence_end, citation
@@ -33,6 +34,9 @@ PART_COLUMNS = (SENTENCE_START, SENTENCE_END, CITATION)
 
 _BETWEEN_WORDS = r"(?:[\W_]|\[[^\]\n]{0,200}\]|【[^】\n]{0,200}】)*"
 """What may stand between two words of a statement in its answer: markers, which the statement does not have."""
+
+_RULE = re.compile(r"\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
+"""The second line of a table in Markdown, below its heading."""
 
 Place = tuple[int, int]
 
@@ -63,13 +67,41 @@ def citation_columns(example: Example, columns: Mapping[str, Any]) -> Iterator[d
             yield {
                 **shared,
                 "id": f"{example.id}.s{number}.c{citation.name}",
-                "statement": text[slice(*place)],
+                "statement": _with_heading(text, place),
                 "source": "\n\n".join(passage["text"] for passage in passages),
                 "contexts": passages,
                 SENTENCE_START: place[0],
                 SENTENCE_END: place[1],
                 CITATION: citation.name,
             }
+
+
+def citations_without_item(example: Example) -> int:
+    """How many citations of an answer are no item, since nothing that they name has a text."""
+    answer = read_answer(example, CitationsParams())
+    citations = {
+        (place, citation.name): any(
+            answer.sources[number].text is not None for number in citation.places
+        )
+        for place, statement in _places(answer, example.answer or "")
+        for citation in statement.citations
+    }
+    return sum(not has_text for has_text in citations.values())
+
+
+def _with_heading(text: str, place: Place) -> str:
+    """A part of a text; a row of a table with the two lines that head it."""
+    start = text.rfind("\n", 0, place[0]) + 1
+    end = text.find("\n", place[0])
+    row = text[start:] if end < 0 else text[start:end]
+    lines = text[:start].splitlines()
+    if "|" not in row or "\n" in text[slice(*place)].strip():
+        return text[slice(*place)]
+    while lines and "|" in lines[-1]:
+        rule = lines.pop()
+        if _RULE.fullmatch(rule) and lines and "|" in lines[-1]:
+            return "\n".join(line.strip() for line in (lines[-1], rule, row))
+    return text[slice(*place)]
 
 
 def _places(answer: CitedAnswer, text: str) -> Iterator[tuple[Place, Any]]:

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import orjson
 
 from longmark.contrib.annotate.checks import columns_named, gold_of
-from longmark.contrib.annotate.citation_items import citation_columns
+from longmark.contrib.annotate.citation_items import citation_columns, citations_without_item
 from longmark.contrib.annotate.study import SIDES, Cloze, Edit, Matrix, Qualification, Spans, Study
 from longmark.contrib.make.benchmark import items_of
 from longmark.contrib.make.pairing import joined_all
@@ -148,6 +148,13 @@ def absent(study: Study, base: Path) -> list[str]:
         column for item in _Reader(study, base).normal() for column in item.columns
     )
     return [column for column in study.show if not _has(columns, study, column)]
+
+
+def unread_citations(study: Study, base: Path) -> int:
+    """How many citations of the answers of a study are no item, since nothing that they name has a text."""
+    if study.items.from_ != "citations":
+        return 0
+    return _Reader(study, base).unread_citations()
 
 
 def _has(columns: Mapping[str, Any], study: Study, column: str) -> bool:
@@ -306,6 +313,16 @@ class _Reader:
             for part in citation_columns(example, columns):
                 for item in self._checked(place, part):
                     yield replace(item, example_ids={"answer": example.id})
+
+    def unread_citations(self) -> int:
+        count = 0
+        for path in self.source.path:
+            for _, example, run in self._answers(self.base / path):
+                if isinstance(example, Example) and self._wanted(
+                    self._renamed(_of_example(example, run))
+                ):
+                    count += citations_without_item(example)
+        return count
 
     def _answers(self, path: Path) -> Iterator[tuple[str, Any, str | None]]:
         """(place, example, name of its run) of a run folder or a file; what is no example is noted."""

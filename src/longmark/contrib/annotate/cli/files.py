@@ -9,7 +9,7 @@ from longmark.cli.arguments import split
 from longmark.contrib.annotate.checks import load
 from longmark.contrib.annotate.export import FILES
 from longmark.contrib.annotate.export import export as write
-from longmark.contrib.annotate.items import KNOWN, absent, read_items, warnings
+from longmark.contrib.annotate.items import KNOWN, absent, read_items, unread_citations, warnings
 from longmark.contrib.annotate.site import stored_items, stored_study
 from longmark.contrib.annotate.store import StudyStore
 from longmark.contrib.annotate.study import template, template_for
@@ -78,6 +78,10 @@ def check(arguments: argparse.Namespace) -> int:
             f"Warning: {rules.priorities} does not exist; until it does, items come in a random order"
         )
     print("Fields: " + ", ".join(f"{field.name} ({field.type})" for field in study.asked))
+    if unread := unread_citations(study, arguments.study.parent):
+        print(
+            f"{counted(unread, 'citation')} without an item: nothing that they name has a text in the file"
+        )
     for warning in warnings(study, items):
         print(f"Warning: {warning}")
     return 0
