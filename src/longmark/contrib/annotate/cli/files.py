@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 from contextlib import closing
+from importlib.util import find_spec
 
 from longmark.cli.arguments import split
+from longmark.contrib.annotate.certificate_needs import certificate_needs
 from longmark.contrib.annotate.checks import load
 from longmark.contrib.annotate.export import FILES
 from longmark.contrib.annotate.export import export as write
@@ -82,6 +84,9 @@ def check(arguments: argparse.Namespace) -> int:
         print(
             f"{counted(unread, 'citation')} without an item: nothing that they name has a text in the file"
         )
+    if find_spec("scipy"):  # of the extra `stats`, without which there is no certificate
+        for sentence in certificate_needs(study, items):
+            print(sentence)
     for warning in warnings(study, items):
         print(f"Warning: {warning}")
     return 0
