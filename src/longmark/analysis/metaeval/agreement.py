@@ -215,7 +215,11 @@ def _coefficients(
 ) -> list[coefficients.Agreement]:
     items = [rated.votes[place] for place in used]
     clusters = None if rated.questions is None else [rated.questions[place] for place in used]
-    settings: dict[str, Any] = {"clusters": clusters, "level": options.level, "seed": options.seed}
+    settings: dict[str, Any] = {
+        "clusters": clusters,
+        "level": options.level,
+        "seed": options.seed,
+    }
     names = _names(items)
     numbers = padded([[vote.number for vote in item] for item in items])
     alpha = coefficients.krippendorff_alpha
@@ -281,7 +285,12 @@ def _ac1(
 class _Ceilings:
     """Every rating of these items, beside the other raters' mean and majority. Classes are numbers, NaN for none."""
 
-    def __init__(self, rated: RatedItems, used: Sequence[int], options: MetaevalOptions) -> None:
+    def __init__(
+        self,
+        rated: RatedItems,
+        used: Sequence[int],
+        options: MetaevalOptions,
+    ) -> None:
         self.numeric = rated.numeric
         self.options = options
         items = range(len(rated.votes)) if rated.questions is None else rated.questions
@@ -388,7 +397,14 @@ class _Ceilings:
             r = float(_pearson(features.sum(axis=0)[None])[0])
             if abs(r) < _PERFECT:
                 low, high = variance.around_correlation(r, empty.level)
-                return replace(empty, value=r, low=low, high=high, method=TWO_WAY, resamples=0)
+                return replace(
+                    empty,
+                    value=r,
+                    low=low,
+                    high=high,
+                    method=TWO_WAY,
+                    resamples=0,
+                )
         return bootstrap_of_sums(features, _pearson, empty, self.options.seed)
 
     def _beside(self, ratings: Floats, of_others: Others) -> Floats:

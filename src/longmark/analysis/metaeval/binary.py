@@ -132,7 +132,17 @@ def auc_difference(
         value: float | None, reason: str | None, half: float | None = None, p: float | None = None
     ) -> Difference:
         low, high = (None, None) if value is None or half is None else (value - half, value + half)
-        return Difference(value, low, high, len(y), level, "DeLong", reason, clusters=count, p=p)
+        return Difference(
+            value,
+            low,
+            high,
+            len(y),
+            level,
+            "DeLong",
+            reason,
+            clusters=count,
+            p=p,
+        )
 
     if not (y == 1).any() or not (y == 0).any():
         return made(None, "only one label is left")
@@ -149,7 +159,12 @@ def auc_difference(
     return made(a - b, None, _quantile(level, df) * error, p)
 
 
-def _too_few(yes: Floats, numbers: Ints | None, count: int | None, measure: str) -> str | None:
+def _too_few(
+    yes: Floats,
+    numbers: Ints | None,
+    count: int | None,
+    measure: str,
+) -> str | None:
     m = int((yes == 1).sum())
     n = int((yes == 0).sum())
     if min(m, n) < _FEWEST:
