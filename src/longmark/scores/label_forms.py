@@ -1,0 +1,130 @@
+"""The forms that files of labels have: which columns they need, and what a caller may ask of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from longmark.scores.answer_parts import CITATION, NUGGET, SENTENCE_END, SENTENCE_START
+from longmark.scores.answer_texts import A_SHA256, ANSWER_SHA256, B_SHA256
+from longmark.scores.label_scales import LABEL_SCALE
+
+GROUPS = ("group", "mode", "subject")
+"""Columns by which the figures are broken down if nothing else is asked for."""
+
+
+FINAL = "final"
+"""The rater of a label that was decided, or agreed on by all. For `metaeval` the label is named NAME.final."""
+
+
+@dataclass(frozen=True, slots=True)
+class LabelForm:
+    """How a file has its labels. columns: our field -> its column; needed: columns that it must have; filled: columns
+    without an empty cell; name: of the labels of a file without a column `label`; known: field -> the values that it
+    may have; read: the label in a cell of the value, in place of a number or a text (raises Problem); whole:
+    `Observation.given` is the record."""
+
+    columns: Mapping[str, str]
+    needed: Collection[str] = ("example_id", "value")
+    filled: Collection[str] = ()
+    name: str = "rating"
+    known: Mapping[str, Collection[str]] = field(default_factory=dict)
+    read: Callable[[Any], str] | None = None
+    whole: bool = False
+
+
+PROBABILITY = "inclusion_probability"
+"""Where a file has this column, `Observation.given` has it: a number in (0, 1], or None."""
+
+RATING_COLUMNS = (
+    "example_id",
+    "system",
+    "label",
+    "value",
+    "rater",
+    PROBABILITY,
+    ANSWER_SHA256,
+    LABEL_SCALE,
+    SENTENCE_START,
+    SENTENCE_END,
+    CITATION,
+    NUGGET,
+)
+RATINGS = LabelForm({name: name for name in RATING_COLUMNS})
+SCORE_RATINGS = LabelForm(
+    {
+        "example_id": "item",
+        "system": "system",
+        "label": "dimension",
+        "value": "label",
+        "rater": "rater",
+    }
+)
+CHOICE_COLUMNS = (
+    "question_id",
+    "a",
+    "b",
+    "choice",
+    "label",
+    "rater",
+    A_SHA256,
+    B_SHA256,
+    LABEL_SCALE,
+)
+CHOICES = LabelForm(
+    {name: name for name in CHOICE_COLUMNS}, needed=("a", "b", "choice"), name="preference"
+)
+FIELDS = tuple(dict.fromkeys((*RATINGS.columns, *CHOICES.columns)))
+
+_KEY_POINT_COLUMNS = ("example_id", "label", "system", "value", "rater")
+KEY_POINTS = LabelForm(
+    {
+        "example_id": "pair",
+        "label": "key_point",
+        "system": "answer",
+        "value": "value",
+        "rater": "rater",
+    },
+    needed=_KEY_POINT_COLUMNS,
+    filled=_KEY_POINT_COLUMNS,
+    known={
+        "system": ("a", "b"),
+        "value": ("totally", "partially", "wrong", "absent"),
+    },
+)
+"""Whether an answer of a pair has a key point of the reference (CALF, appendix B.1): totally correct, partially
+correct, totally wrong, or not in the answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnOptions:
+    """What a caller asks of the columns of a file. mapping: our field -> column; by: columns to break down by; raters:
+    columns with the labels of one rater each; filled: fields that every line must have; order: label -> its classes,
+    None where the caller has no such option; leave_out: values that are read as missing, in any case."""
+
+    mapping: Mapping[str, str] | None = None
+    by: Sequence[str] = ()
+    raters: Sequence[str] = ()
+    filled: Collection[str] = ()
+    order: Mapping[str, Sequence[str]] | None = None
+    leave_out: Sequence[str] = ()
+
+    @property
+    def values_left_out(self) -> Sequence[str]:
+        return (self.leave_out,) if isinstance(self.leave_out, str) else self.leave_out
+
+
+AS_IT_IS = ColumnOptions()
+
+
+def order_for(order: Mapping[str, Sequence[str]], label: str) -> Sequence[str]:
+    """The classes that `order` gives for a label; a final label has those of its raters' unless it has its own."""
+    return order.get(label) or order.get(label.removesuffix(f".{FINAL}"), ())
+
+
+def first_few(names: Iterable[object], most: int = 5) -> str:
+    """Some names for a message, and how many more there are."""
+    listed = list(map(str, names))
+    unlisted = len(listed) - most
+    return ", ".join(listed[:most]) + (f" and {unlisted:,} more" if unlisted > 0 else "")
