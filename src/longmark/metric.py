@@ -44,12 +44,15 @@ class Why:
 class ScoreSpec:
     """The declaration of one published score. bounds: the least and the greatest possible value, None: no
     limit. summary: one sentence about this score for reports; "": the first paragraph of the metric's docstring. why:
-    what a page names where the score is bad, None: what the view names."""
+    what a page names where the score is bad, None: what the view names. descriptive: the score describes an answer and
+    does not say how good it is, though a baseline takes it for that: what an answer with a higher one is, as `longer`.
+    Beside metrics that decide, its direction counts for nothing in comparisons and reports."""
 
     bounds: Bounds
     higher_is_better: bool | None
     summary: str = ""
     why: Why | None = None
+    descriptive: str = ""
 
 
 ANSWERS = ("last", "each")

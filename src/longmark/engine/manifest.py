@@ -57,6 +57,7 @@ def begun(settings: Settings, system: str, pairs: bool = False) -> dict[str, Any
                 if declared.why
                 else {}
             ),
+            **({"descriptive": declared.descriptive} if declared.descriptive else {}),
             **_reach(chosen.metric.reach(chosen.params)),
             **_evidence(chosen.metric, base_of(name)[len(chosen.base) + 1 :]),
             **({"view": [chosen.metric.view, chosen.base]} if chosen.metric.view else {}),

@@ -95,7 +95,7 @@ def as_pairs(
     judges = {name for chosen in selected if chosen.metric.pairs for name in chosen.scores}
     return {
         name: {
-            **{key: fact for key, fact in facts.items() if key != "reach"},
+            **{key: fact for key, fact in facts.items() if key not in ("reach", "descriptive")},
             "bounds": list(BOUNDS),
             "higher_is_better": True,
             "summary": facts["summary"]

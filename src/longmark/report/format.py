@@ -14,6 +14,7 @@ from longmark.scores.manifest import MetricFacts
 NONE = "–"
 HIGHER = "higher is better"
 LOWER = "lower is better"
+DESCRIPTIVE = "descriptive"
 NEITHER = "neither"
 NOT_KNOWN = "not known"
 """The directions of metrics, in every table and on every page."""
@@ -47,7 +48,7 @@ def short_models(names: Sequence[str]) -> list[str]:
 
 def direction(facts: MetricFacts) -> str:
     """Which direction of a metric is better; not known if no run declares it."""
-    none = NEITHER if facts.declared else NOT_KNOWN
+    none = DESCRIPTIVE if facts.descriptive else NEITHER if facts.declared else NOT_KNOWN
     return {True: HIGHER, False: LOWER, None: none}[facts.higher_is_better]
 
 

@@ -20,7 +20,12 @@ from longmark.report import tables
 from longmark.report.format import NONE, decimals, fixed, share
 from longmark.report.tables import Column, Table, one_line
 from longmark.scores.clusters import QUESTION
-from longmark.scores.manifest import Manifest, MetricFacts, read_manifest
+from longmark.scores.manifest import (
+    Manifest,
+    MetricFacts,
+    read_manifest,
+    without_descriptive,
+)
 from longmark.scores.observations import Extremes, Limit, Observations, Unscored
 from longmark.stats.gate import BoundedScores
 from longmark.stats.means import ALL_EQUAL, HALL, mean_of_groups
@@ -139,7 +144,7 @@ def summary_of(
     level: float = 0.95,
 ) -> Summary:
     manifests = list(manifests)
-    facts = index.facts(manifests)
+    facts = without_descriptive(index.facts(manifests))
     names = index.metrics
     systems = index.systems()
     pairs = bool(manifests) and all(manifest.of_pairs for manifest in manifests)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,8 @@ class MetricFacts:
     None if neither direction is better or, unless `declared`, if that is not known. view: how its evidence is shown,
     and the metric's own name without parameters, which scores that share a view have in common; evidence: what it
     judges an answer by (`metric.SOURCES`), None if that is not known; why: what makes a score bad (`metric.Why`), as
-    texts; reach: the greatest score of an answer in its own words, None: hi.
+    texts; reach: the greatest score of an answer in its own words, None: hi; descriptive: what an answer with a higher
+    score is, as `longer`, where the score does not say how good it is.
     """
 
     lo: float | None = None
@@ -38,6 +39,7 @@ class MetricFacts:
     evidence: tuple[str, ...] | None = None
     why: tuple[str, ...] = ("", "", "", "")
     reach: float | None = None
+    descriptive: str = ""
 
     @property
     def attainable(self) -> float | None:
@@ -48,6 +50,26 @@ class MetricFacts:
     @property
     def bounded(self) -> bool:
         return self.lo is not None and self.hi is not None and self.lo < self.hi
+
+
+def without_descriptive(
+    facts: Mapping[str, MetricFacts], beside: Collection[str] | None = None
+) -> dict[str, MetricFacts]:
+    """The facts, where a metric that only describes answers has no direction beside one that says how good they are: an
+    answer is not better for being longer. Alone it keeps its direction, as the baseline that it is. beside: the metrics
+    that are looked at, None: all."""
+    selected = facts if beside is None else [metric for metric in facts if metric in beside]
+    if not any(
+        facts[metric].higher_is_better is not None and not facts[metric].descriptive
+        for metric in selected
+    ):
+        return dict(facts)
+    return {
+        name: replace(metric_facts, higher_is_better=None)
+        if metric_facts.descriptive
+        else metric_facts
+        for name, metric_facts in facts.items()
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +194,7 @@ def _facts(entry: dict[str, Any]) -> MetricFacts:
         evidence=_sources(entry.get("evidence")),
         why=_texts(entry.get("why"), 4),
         reach=_bound(entry.get("reach")),
+        descriptive=str(entry.get("descriptive") or ""),
     )
 
 

@@ -39,7 +39,13 @@ from longmark.scores.files import (
     shortest_names,
     sources_of,
 )
-from longmark.scores.manifest import Manifest, MetricFacts, read_manifest, refuse_pairs
+from longmark.scores.manifest import (
+    Manifest,
+    MetricFacts,
+    read_manifest,
+    refuse_pairs,
+    without_descriptive,
+)
 from longmark.scores.observations import Observations, Unscored, merged
 
 BY_RUN = "run"
@@ -178,12 +184,19 @@ class Scores:
         for option, better, names in (("higher", True, higher), ("lower", False, lower)):
             for name in self.named(names) if names else ():
                 declared = facts[name]
-                if declared.declared and declared.higher_is_better is not better:
+                is_open = not declared.declared or declared.descriptive
+                if not is_open and declared.higher_is_better is not better:
                     raise UserError(
                         f"{named(option, name)}: the metric has another direction; omit the option"
                     )
-                facts[name] = replace(declared, higher_is_better=better, declared=True)
+                facts[name] = replace(
+                    declared, higher_is_better=better, declared=True, descriptive=""
+                )
         return replace(self, facts=facts)
+
+    def deciding(self, metrics: Collection[str]) -> Scores:
+        """These scores, where a metric that only describes has no direction beside others of `metrics` that decide."""
+        return replace(self, facts=without_descriptive(self.facts, metrics))
 
     def refuse_huge(self, metrics: Sequence[str]) -> None:
         """UserError for a metric with scores that cannot be averaged."""

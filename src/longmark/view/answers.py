@@ -24,7 +24,7 @@ from longmark.report.answers import ShownExample
 from longmark.report.filters import FILTERS, FilteredAnswer, filters_of, only_declines
 from longmark.report.summary import Cell, Summary
 from longmark.scores.files import name_of
-from longmark.scores.manifest import Manifest, MetricFacts
+from longmark.scores.manifest import Manifest, MetricFacts, without_descriptive
 from longmark.scores.observations import STANDING
 from longmark.view.folder import EXAMPLES, ROWS
 
@@ -263,6 +263,7 @@ class RunAnswers:
         """The metrics, systems and extreme scores, as far as they were read; without means."""
         facts = {name: fact for name, fact in manifest.metrics().items() if name in self._metrics}
         facts |= {name: MetricFacts() for name in self._metrics if name not in facts}
+        facts = without_descriptive(facts)
         if pairs := manifest.of_pairs:
             facts = {name: replace(fact, higher_is_better=None) for name, fact in facts.items()}
         cells = []

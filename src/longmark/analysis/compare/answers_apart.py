@@ -97,7 +97,15 @@ def answers_apart(
         characters += len(old.text) + len(new.text)
         if characters > _CHARACTERS and len(pairs) >= FIRST:
             break
-        pairs.append(AnswersApart(question, old, new, table.changes(place), filters[place]))
+        pairs.append(
+            AnswersApart(
+                question,
+                old,
+                new,
+                table.changes(place),
+                filters[place],
+            )
+        )
     return tuple(pairs), dict(totals)
 
 
@@ -135,7 +143,13 @@ class _ScoreTable:
             if score is not None or unscored:
                 scores[metric] = score
                 statuses[metric] = unscored[0] if unscored else "ok"
-        return FilteredAnswer(self.scores.questions[place], side, scores, statuses, declined)
+        return FilteredAnswer(
+            self.scores.questions[place],
+            side,
+            scores,
+            statuses,
+            declined,
+        )
 
     def widest(self, metric: str) -> list[int]:
         """The questions with different scores, the widest difference first."""
@@ -179,14 +193,19 @@ class _ScoreTable:
         for metric in self.metrics:
             old = self.score(metric, place, 0)
             new = self.score(metric, place, 1)
-            of_old, of_new = self.statuses[metric]
-            unscored = [
-                *of_old.get(place, ()),
-                *of_new.get(place, ()),
-            ]
+            unscored = list[str]()
+            for statuses in self.statuses[metric]:
+                unscored += statuses.get(place, ())
             if old is not None or new is not None or unscored:
                 status = unscored[0] if unscored else ""
-                changes.append(ScoreChange(metric, old, new, status))
+                changes.append(
+                    ScoreChange(
+                        metric,
+                        old,
+                        new,
+                        status,
+                    )
+                )
         return tuple(changes)
 
 
@@ -262,8 +281,15 @@ def _texts(
     for system, example in _examples(scores, systems):
         question_id = str(example.question_id)
         if question_id in ids:
-            answer = ReadAnswer(system, example.id, str(example.answer))
-            answers.setdefault((question_id, system), answer)
+            answer = ReadAnswer(
+                system,
+                example.id,
+                str(example.answer),
+            )
+            answers.setdefault(
+                (question_id, system),
+                answer,
+            )
             if example.question:
                 questions.setdefault(question_id, example.question)
     return answers, questions
@@ -275,7 +301,9 @@ def _examples(scores: Scores, systems: Sequence[str]) -> Iterator[tuple[str, Exa
     names = shortest_names(folders)
     for folder, run in zip(folders, names, strict=True):
         for example in examples_of(folder):
-            if isinstance(example, Example) and example.answer:
-                system = label_of(example.system or name_of(folder), run, scores)
-                if system in systems:
-                    yield system, example
+            if not isinstance(example, Example) or not example.answer:
+                continue
+            own_name = example.system or name_of(folder)
+            system = label_of(own_name, run, scores)
+            if system in systems:
+                yield system, example

@@ -51,9 +51,14 @@ def answers_section(comparison: Comparison, questions: Table) -> tuple[Section, 
         f"Questions on which {old} and {new} differ most, of each metric in turn. Words that only {old} has are "
         f"struck through, words that only {new} has are underlined."
     )
-    return (
-        Section(TITLE, says, beside=beside, choices=_choices(comparison, first), note=_note(new)),
+    section = Section(
+        TITLE,
+        says,
+        beside=beside,
+        choices=_choices(comparison, first),
+        note=_note(new),
     )
+    return (section,)
 
 
 def _choices(comparison: Comparison, first: int) -> list[ChoiceOfPairs]:
@@ -86,10 +91,12 @@ def _beside(
 ) -> AnswersBeside:
     difference = word_diff(pair.old.text, pair.new.text)
     titles = metric_titles(results)
-    changes = [
-        (titles[change.metric], *_in_words(change, results[change.metric]))
-        for change in sorted(pair.changes, key=lambda line: line.metric != pair.question.metric)
-    ]
+    # the metric that the pair is here for stands first
+    ordered = sorted(pair.changes, key=lambda line: line.metric != pair.question.metric)
+    changes = list[tuple[str, str, str, str]]()
+    for change in ordered:
+        old, new, words = _in_words(change, results[change.metric])
+        changes.append((titles[change.metric], old, new, words))
     return AnswersBeside(
         title=pair.question.text or pair.question.question_id,
         about=f"Question {pair.question.question_id}.",

@@ -150,6 +150,7 @@ def compare(
     scores = scores.directed(chosen.higher, chosen.lower)
     places = _systems(scores, names_given(chosen.systems))
     selected = scores.named(chosen.metrics)
+    scores = scores.deciding(selected)
     metrics, left_out = _comparable(scores, selected, places, chosen.complete)
     primary = _primary(scores, names_given(chosen.primary), selected, left_out)
     leading = _leading(metrics)

@@ -300,9 +300,8 @@ def conclusion(result: MetricResult) -> str:
             if any(pair.undecided for pair in result.pairs)
             else _NO_DIFFERENCE
         )
-    way = "better" if result.facts.higher_is_better is not None else "higher"
     if len(result.systems) == 2:
-        return f"{significant[0].better} is {way}"
+        return f"{significant[0].better} is {result.way}"
     below: dict[str, list[str]] = {}  # pairs are in the order of the systems, the best first
     for pair in significant:
         better = str(pair.better)
@@ -315,4 +314,4 @@ def conclusion(result: MetricResult) -> str:
     phrases = [f"{better} than {than(losers)}" for better, losers in list(below.items())[:_WINNERS]]
     unnamed_pairs = sum(map(len, list(below.values())[_WINNERS:]))
     phrases += [f"and {counted(unnamed_pairs, 'more pair')} differ"] if unnamed_pairs else []
-    return ", ".join(phrases).replace(" than ", f" is {way} than ", 1)
+    return ", ".join(phrases).replace(" than ", f" is {result.way} than ", 1)

@@ -210,6 +210,15 @@ class MetricResult:
         return EXPLORATORY if self.exploratory else PRIMARY
 
     @property
+    def way(self) -> str:
+        """What a system is whose scores are ahead, or above where neither direction is better."""
+        if self.facts.descriptive:
+            return self.facts.descriptive
+        if self.facts.higher_is_better is None:
+            return "higher"
+        return "better"
+
+    @property
     def direction(self) -> str:
         """As `format.direction`."""
         return direction(self.facts)

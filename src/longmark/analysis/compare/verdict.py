@@ -41,7 +41,12 @@ def verdict(comparison: Comparison) -> str:
     if len(comparison.systems) != 2:
         return ""
     tested = [metric for metric in comparison.deciding if _can_decide(metric)]
-    directed = [metric for metric in tested if metric.facts.higher_is_better is not None]
+    directed = [
+        metric
+        for metric in tested
+        if metric.facts.higher_is_better is not None
+        if not metric.facts.descriptive
+    ]
     metrics = directed or tested
     if not metrics:
         return ""
@@ -69,7 +74,7 @@ def _decided(metrics: Sequence[MetricResult], titles: dict[str, str]) -> str:
         pair = metric.pairs[0]
         better = str(pair.better)
         figures = f"{titles[metric.metric]} ({_figures(metric, pair, better)})"
-        by_system.setdefault(f"{better} is {_way(metric)} on ", []).append(figures)
+        by_system.setdefault(f"{better} is {metric.way} on ", []).append(figures)
     return f"{'; '.join(words + listed(figures, _MOST_NAMED) for words, figures in by_system.items())}."
 
 
@@ -77,7 +82,7 @@ def _probable(metric: MetricResult, title: str) -> str:
     pair = metric.pairs[0]
     ahead = _ahead(metric, pair)
     sentence = (
-        f"{ahead} is probably {_way(metric)} on {title} ({_figures(metric, pair, ahead)}, "
+        f"{ahead} is probably {metric.way} on {title} ({_figures(metric, pair, ahead)}, "
         f"{p_value(pair.p)}), which is not shown"
     )
     missing_questions = more_questions(pair)
@@ -125,7 +130,3 @@ def _ahead(metric: MetricResult, pair: PairResult) -> str:
     higher = (pair.difference.value or 0.0) > 0
     first_ahead = higher if metric.facts.higher_is_better is not False else not higher
     return pair.first if first_ahead else pair.second
-
-
-def _way(metric: MetricResult) -> str:
-    return "better" if metric.facts.higher_is_better is not None else "higher"

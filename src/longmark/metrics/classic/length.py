@@ -3,7 +3,8 @@
     words = tokens of the answer    characters = Unicode characters of the answer as it stands, white space included
 
 Two scores, `words` and `characters`, in [0, inf). Higher counts as better, as in the baseline. This does not mean that
-long answers are good: a metric that is not better than this baseline is no better than length. An empty answer scores
+long answers are good: a metric that is not better than this baseline is no better than length, and beside other metrics
+a report or a comparison says only which answers are longer. An empty answer scores
 0.
 Cost: no calls, no extra.
 Unscored (`undefined`): `words` where the tokenizer does not divide more than 5 % of the answer's words (Chinese under
@@ -53,10 +54,16 @@ METRIC = Metric(
     params=LengthParams,
     scores={
         "words": ScoreSpec(
-            bounds=(0, None), higher_is_better=True, summary="Length of an answer in words."
+            bounds=(0, None),
+            higher_is_better=True,
+            summary="Length of an answer in words.",
+            descriptive="longer",
         ),
         "characters": ScoreSpec(
-            bounds=(0, None), higher_is_better=True, summary="Length of an answer in characters."
+            bounds=(0, None),
+            higher_is_better=True,
+            summary="Length of an answer in characters.",
+            descriptive="longer",
         ),
     },
     silence=Silence(empty=0),
