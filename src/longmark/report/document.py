@@ -120,8 +120,8 @@ class Section:
     """A part of the page. title: its heading; says: what it shows, in a sentence or two; note: how to read it; links:
     to pages that belong to this one, (path from its folder, words); folded: the page shows its heading, and the rest
     once that is opened; brief: how many of its first tables are printed without --verbose; answers: on the page alone,
-    the first of them open; beside: pairs of answers, on the page alone; choices: sets of these, the first of which
-    is chosen at first. All plain text."""
+    the first of them open if it is short; beside: pairs of answers, on the page alone; choices: sets of these, the first
+    of which is chosen at first. All plain text."""
 
     title: str
     says: str
@@ -214,6 +214,10 @@ def _laid_out(
     laid_out = list[dict[str, Any]]()
     for name, section, figures in drawn:
         height = 60 + _lines(section.says) + _beside_height(section)
+        height += 50 * len(section.answers)
+        answer_height = _answer_height(section.answers[0]) if section.answers else 0.0
+        opens_answer = answer_height <= _ANSWER
+        height += answer_height if opens_answer else 0.0
         table_height = 0.0
         tables = list[tuple[dict[str, Any], bool]]()
         heights = accumulate(figure.height + 50 for figure, _ in figures)
@@ -233,6 +237,7 @@ def _laid_out(
         folded = section.folded or (bool(laid_out) and height > left)
         left -= 0 if folded else height
         parts = {"figures": first, "more": figures[len(first) :], "tables": tables}
+        parts["opens_answer"] = opens_answer
         laid_out.append({"id": name, "section": section, "folded": folded, **parts})
     return laid_out
 
@@ -244,6 +249,22 @@ def _beside_height(section: Section) -> float:
     opened = [pair for pair in visible if pair.is_open]
     texts = [side.html.striptags() for pair in opened for side in (pair.old, pair.new)]
     return 110 * len(visible) + sum(100 + _lines(text) for text in texts)
+
+
+_ANSWER = 1_600
+"""Pixels on a phone of an answer by its sentences that is open at first."""
+
+
+def _answer_height(answer: MarkedAnswer) -> float:
+    """The height of an answer on a phone, about: its sentences, and what stands beside each."""
+    height = 0.0
+    for piece, _ in answer.sentences:
+        height += _lines(piece.text)
+        for note in piece.notes:
+            words = [note.get("claim", ""), note.get("says", "")]
+            words += [(text or "")[:300] for _, _, text in note.get("passages", ())]
+            height += sum(map(_lines, words))
+    return height
 
 
 _FRAME = 700
