@@ -3,6 +3,7 @@ that they hold are written out here by hand."""
 
 from __future__ import annotations
 
+import csv
 import json
 import random
 from contextlib import suppress
@@ -78,6 +79,21 @@ EXPECTED: dict[str, tuple[str, list[tuple[Any, ...]], str]] = {
             ("a1", "", "bob", "quality", 5.0),
         ],
         "1 labels of parts of a text",
+    ),
+    "potato.csv": (
+        "Potato, CSV or TSV",
+        [
+            ("a1", "", "ann", "quality", 4.0),
+            (
+                "a1",
+                "",
+                "ann",
+                "verdict",
+                "good",
+            ),  # `bad`, too, was stored; the column `verdict` says which one counts
+            ("a2", "", "bob", "faults", "long; vague"),
+        ],
+        "1 labels of parts of a text, 1 records without a label",
     ),
     "inception.json": (
         "INCEpTION, CAS JSON of UIMA",
@@ -211,11 +227,15 @@ def test_a_value_of_another_kind_anywhere_is_an_error_of_the_user_or_is_read(
     name: str, tmp_path: Path
 ) -> None:
     text = (FILES / name).read_text("utf-8")
-    lines = name.endswith(".jsonl")
-    document = [json.loads(line) for line in text.splitlines()] if lines else json.loads(text)
+    lines = not name.endswith(".json")
+    document: Any = json.loads(text) if not lines else None
+    if name.endswith(".jsonl"):
+        document = [json.loads(line) for line in text.splitlines()]
+    elif name.endswith(".csv"):  # its rows as objects, since cells are texts only
+        document = list(csv.DictReader(text.splitlines()))
     drawn = random.Random(name)
     every = list(places(document))
-    path = tmp_path / name
+    path = tmp_path / name.replace(".csv", ".jsonl")
     for place in drawn.sample(every, min(25, len(every))):
         changed = replaced(document, place, drawn.choice(ODD))
         path.write_text("\n".join(map(json.dumps, changed)) if lines else json.dumps(changed))

@@ -14,6 +14,7 @@ _LAYERS = ("uima.", "de.tudarmstadt.")
 """Types of UIMA's and DKPro's own layers: sentences, tokens, metadata."""
 _METADATA = "de.tudarmstadt.ukp.dkpro.core.api.metadata.type.DocumentMetaData"
 _TRUE = ("true", "1")
+_NOTHING = (None, "")  # in a cell
 _SIDES = {"left": "a", "right": "b"}
 
 
@@ -91,7 +92,32 @@ def potato_answers(record: Any) -> list[dict[str, Any]]:
             for item, labels in of_items.items()
             for answer in _potato_labels(labels)
         ]
-    return list(_potato_labels(record.get("labels")))
+    return list(_potato_labels(record.get("labels", _potato_columns(record))))
+
+
+def _potato_columns(record: Mapping[str, Any]) -> dict[str, Any]:
+    """schema -> name -> value, of a row of Potato's CSV: a column a label, `quality.4`. A schema of one answer that has
+    two of them has a further column, `quality`, with the one that counts. `quality._spans` and its like are no labels."""
+    labels: dict[str, Any] = {}
+    for column, value in record.items():
+        schema, dot, name = str(column).partition(".")
+        if dot and not name.startswith("_") and value not in _NOTHING:
+            labels.setdefault(schema, {})[name] = value
+    return {
+        schema: values if (answer := record.get(schema)) in _NOTHING else {"": answer}
+        for schema, values in labels.items()
+    }
+
+
+def potato_spans(record: Any) -> list[str]:
+    """The columns of a row of Potato's CSV that have marked parts of the text."""
+    if not isinstance(record, Mapping):
+        return []
+    return [
+        str(column)
+        for column, value in record.items()
+        if str(column).endswith("._spans") and value not in _NOTHING
+    ]
 
 
 def _potato_labels(labels: Any) -> Iterator[dict[str, Any]]:

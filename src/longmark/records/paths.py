@@ -167,6 +167,7 @@ def _options() -> Any:
         label_answers.side,
         label_answers.argilla_answers,
         label_answers.potato_answers,
+        label_answers.potato_spans,
         label_answers.worst_label,
         label_answers.hagrid_answers,
         label_answers.cas_answers,

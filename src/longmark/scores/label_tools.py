@@ -186,6 +186,15 @@ POTATO = LabelTool(
     ignored={"labels of parts of a text": "spans"},
 )
 
+POTATO_TABLE = LabelTool(
+    "Potato, CSV or TSV",
+    "potato-annotation 2.12.1 (files that it wrote: examples/exports/potato; export/tabular_exporter.py)",
+    keys=("instance_id", "user_id"),
+    when="keys(@)[?contains(@, '.')] | [0]",
+    columns=POTATO.columns,
+    ignored={"labels of parts of a text": "potato_spans(@)"},
+)
+
 CAS = LabelTool(
     "INCEpTION, CAS JSON of UIMA",
     "apache/uima-uimaj-io-jsoncas (README.md), as INCEpTION exports it",
@@ -259,6 +268,7 @@ TOOLS = (
     DOCCANO,
     POTATO_STATE,
     POTATO,
+    POTATO_TABLE,
     CAS,
     PRODIGY_CHOICE,
     PRODIGY,
