@@ -20,8 +20,8 @@ SCAN = (
     "! has no text, as scanned pages have none; recognise it (OCR), for example with: "
     "ocrmypdf SCAN.pdf TEXT.pdf"
 )
-DOCX_IGNORED = (
-    "1 file of other kinds ignored: 1 .docx. To index .docx, convert each file: "
+ODT_IGNORED = (
+    "1 file of other kinds ignored: 1 .odt. To index .odt, convert each file: "
     "pandoc --standalone --mathml FILE -o FILE.html."
 )
 
@@ -52,7 +52,7 @@ def test_a_folder_with_all_that_can_be_in_it(tmp_path: Path, caplog):
         "a.txt": "\ufeffHeat – é".encode(),
         "sub/c.TXT": b"deep",
         "d.pdf": pdf(["Page one.", "Page two."]),
-        "e.docx": b"PK\x03\x04",
+        "e.odt": b"PK\x03\x04",
         "empty.txt": b"",
         "blank.md": b" \n",
         "binary.txt": b"\x7fELF\0\0",
@@ -90,7 +90,7 @@ def test_a_folder_with_all_that_can_be_in_it(tmp_path: Path, caplog):
     assert logging.getLogger("pypdf").level != logging.CRITICAL + 1
     source = Documents(tmp_path)
     list(source)
-    assert source.left_out() == DOCX_IGNORED
+    assert source.left_out() == ODT_IGNORED
 
 
 def test_records(tmp_path: Path):
@@ -191,7 +191,7 @@ def test_a_link_to_nothing_and_a_pipe_have_a_line_each(tmp_path: Path):
     (tmp_path / "a.md").write_text("Ice.", encoding="utf-8")
     (tmp_path / "b.md").symlink_to("a.md")
     (tmp_path / "c.md").symlink_to("gone.md")
-    (tmp_path / "d.docx").symlink_to("gone.docx")
+    (tmp_path / "d.odt").symlink_to("gone.odt")
     os.mkfifo(tmp_path / "e.txt")
     assert read(tmp_path) == {
         "a.md": "Ice.",
@@ -201,7 +201,7 @@ def test_a_link_to_nothing_and_a_pipe_have_a_line_each(tmp_path: Path):
     }
     source = Documents(tmp_path)
     list(source)
-    assert source.left_out() == DOCX_IGNORED
+    assert source.left_out() == ODT_IGNORED
 
 
 def test_a_link_to_a_file_outside_is_not_followed(tmp_path: Path):
@@ -257,8 +257,8 @@ def test_a_pdf_of_too_many_pages_or_too_much_text_is_not_read(tmp_path: Path, mo
 def test_nothing_to_read(tmp_path: Path):
     with pytest.raises(UserError, match="has no documents; longmark reads"):
         list(Documents(tmp_path))
-    (tmp_path / "a.docx").write_bytes(b"x")
-    with pytest.raises(UserError, match=r"has no documents \(it has 1 \.docx\)"):
+    (tmp_path / "a.odt").write_bytes(b"x")
+    with pytest.raises(UserError, match=r"has no documents \(it has 1 \.odt\)"):
         list(Documents(tmp_path))
     with pytest.raises(UserError, match="does not exist"):
         list(Documents(tmp_path / "no"))
@@ -267,7 +267,6 @@ def test_nothing_to_read(tmp_path: Path):
 def test_a_file_that_pandoc_or_libreoffice_can_convert_is_refused_with_the_command(tmp_path: Path):
     for name, command in {
         "paper.tex": "pandoc --standalone --mathml FILE -o FILE.html",
-        "article.nxml": "pandoc --from jats --standalone --mathml FILE -o FILE.html",
         "slides.pptx": "soffice --headless --convert-to pdf FILE",
     }.items():
         (tmp_path / name).write_bytes(b"x")

@@ -20,6 +20,22 @@ PAGE = """<!DOCTYPE html><html><head><title>Not shown</title><style>p {}</style>
   b</pre><table><tr><td>1</td><td>2</td></tr></table><p>雨</body></html>"""
 
 
+def test_a_row_of_a_table_is_a_line_and_a_table_for_layout_is_not():
+    def read(rows: str) -> list[str]:
+        return html_text(f"<table>{rows}</table>".encode())[0].split("\n\n")
+
+    assert read("<tr><th>dam<th>m<tr><td>Elm<td><p>12</p>") == ["dam | m", "Elm | 12"]
+    assert read("<tr><td>Elm<td><td>12") == ["Elm |  | 12"]
+    assert read("<tr><td>alone") == ["alone"]
+    assert read("<tr><td><p>One.<p>Two.<td>Menu") == ["One.", "Two.", "Menu"]
+    assert read("<tr><td>a<br>b<td>c") == ["a\nb", "c"]
+    inner = "<table><tr><td>1<td>2</table>"
+    assert read(f"<tr><td>Side<td>{inner}<p>Text.</p>") == ["Side", "1 | 2", "Text."]
+    long = "x" * 1500
+    assert read(f"<tr><td>{long}<td>{long}") == [long, long]
+    assert html_text(b"<table><tr><td><h2>H</h2><td>1</table><h2>I</h2>")[1] == ((7, "I"),)
+
+
 def test_blocks_are_paragraphs_and_scripts_are_left_out():
     text, headings = html_text(PAGE.encode())
     assert headings == ((0, "Rain & wind"),)
@@ -31,8 +47,7 @@ def test_blocks_are_paragraphs_and_scripts_are_left_out():
             "first",
             "second",
             "a\n  b",
-            "1",
-            "2",
+            "1 | 2",
             "雨",
         )
     ]

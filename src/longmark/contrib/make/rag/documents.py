@@ -1,12 +1,13 @@
-"""Documents to index: a folder of text, Markdown, HTML, EPUB, PDF and record files, or one such file.
+"""Documents to index: a folder of text, Markdown, HTML, EPUB, Word, JATS, PDF and record files, or one such file.
 
 Documents are read one at a time.
 
 A record of a JSON Lines, JSON, CSV, TSV or Parquet file is a document: its text under `text` (or `content`,
 `page_content`, `passage`, `abstract`, or what a mapping says), with `title` and `id` if it has them; the title becomes
 the text's first paragraph. Other fields are ignored. The text of a PDF file is that of its pages, by pypdf; that of
-HTML and EPUB files is their paragraphs (markup.py says what is left out). Pictures are not read. What cannot
-be read is an `Unread`, one line for each; files of other kinds are counted, not read.
+HTML and EPUB files is their paragraphs (markup.py says what is left out). word.py and jats.py say what is read of Word
+documents and of articles in XML, and count what they leave out. Pictures are not read. What cannot be read is an
+`Unread`, one line for each; files of other kinds are counted, not read.
 """
 
 from __future__ import annotations
@@ -22,8 +23,10 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
+from longmark.contrib.make.rag import jats, word
 from longmark.contrib.make.rag.front_matter import without_front_matter
 from longmark.contrib.make.rag.markup import HTML, Headings, epub_text, html_text
+from longmark.contrib.make.rag.xml_tree import local_name
 from longmark.errors import UnknownName, UserError, library
 from longmark.records import sources
 from longmark.records import values as check
@@ -31,7 +34,7 @@ from longmark.records.files import one_line
 
 MARKDOWN = frozenset({".md", ".markdown"})
 TEXT = frozenset({".txt", ".text"}) | MARKDOWN
-READ = TEXT | sources.KINDS.keys() | {".pdf", ".epub"} | HTML
+READ = TEXT | sources.KINDS.keys() | {".pdf", ".epub"} | HTML | word.SUFFIXES | jats.SUFFIXES
 FIELDS = ("id", "title", "text")
 LARGEST = 256 << 20  # bytes of a text or PDF file: they are read at once
 
@@ -40,9 +43,8 @@ MOST_PAGES = 20_000  # of a PDF file
 # Commands that write a file of another kind as one that is read. The pages of pandoc keep notes, tables and formulas.
 _CONVERTED = {
     "pandoc --standalone --mathml FILE -o FILE.html": frozenset(
-        {".docx", ".odt", ".rtf", ".tex", ".latex", ".rst", ".org"}
+        {".odt", ".rtf", ".tex", ".latex", ".rst", ".org"}
     ),
-    "pandoc --from jats --standalone --mathml FILE -o FILE.html": frozenset({".nxml"}),
     "soffice --headless --convert-to pdf FILE": frozenset({".doc", ".ppt", ".pptx", ".odp"}),
 }
 
@@ -81,7 +83,7 @@ class Unread:
 @dataclass
 class Documents:
     """The documents under a path; iterate to read them. mapping: a record's field (id, title, text) -> its column;
-    other: suffix -> files of that kind, which are not read.
+    other: suffix -> files of that kind, which are not read; omitted: what was left out of files that were.
 
     A link to a file outside the folder is not followed: nobody may have meant to send its text.
     UserError if there is no such path, a single file of another kind, a folder with nothing to read, or a mapping of
@@ -91,6 +93,7 @@ class Documents:
     path: Path
     mapping: Mapping[str, str] = field(default_factory=dict)
     other: Counter[str] = field(default_factory=Counter)
+    omitted: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
         for name in self.mapping:
@@ -101,6 +104,7 @@ class Documents:
 
     def __iter__(self) -> Iterator[SourceDocument | Unread]:
         self.other.clear()
+        self.omitted.clear()
         files = 0
         for file in self._files():
             if isinstance(file, Unread):
@@ -122,12 +126,17 @@ class Documents:
             )
 
     def left_out(self) -> str | None:
-        """A note on the files of other kinds; None if there is none."""
-        if not self.other:
-            return None
-        count = sum(self.other.values())
-        ignored = f"{count:,} file{'s' if count > 1 else ''} of other kinds ignored: {_counted(self.other)}."
-        return f"{ignored}{_conversions(self.other)}"
+        """A note on the files of other kinds, and on what was left out of Word and JATS files; None if there is none."""
+        notes = []
+        if self.other:
+            count = sum(self.other.values())
+            notes.append(
+                f"{count:,} file{'s' if count > 1 else ''} of other kinds ignored: {_counted(self.other)}."
+                f"{_conversions(self.other)}"
+            )
+        if self.omitted:
+            notes.append(f"Left out of what was read: {_counted(self.omitted)}.")
+        return " ".join(notes) or None
 
     def _name(self, file: Path) -> str:
         return file.name if file == self.path else file.relative_to(self.path).as_posix()
@@ -173,10 +182,16 @@ class Documents:
                     f"has {size >> 20:,} MiB, more than the {LARGEST >> 20} that are read; split it",
                 )
                 return
+            if suffix in jats.SUFFIXES:
+                yield from self._articles(file, name)
+                return
             pages: tuple[int, ...] = ()
             headings: Headings = ()
             if suffix == ".pdf":
                 text, pages = _pdf(file)
+            elif suffix in word.SUFFIXES:
+                text, headings, omitted = word.word_text(file, LARGEST)
+                self.omitted.update(omitted)
             else:
                 text, headings = _plain(file, suffix)
         except ValueError as error:
@@ -189,6 +204,26 @@ class Documents:
                 if text.strip()
                 else Unread(name, "is empty")
             )
+
+    def _articles(self, file: Path, name: str) -> Iterator[SourceDocument | Unread]:
+        """The articles of an XML file; one of another kind counts as such, or is `Unread` where it was named itself."""
+        root = jats.root_of(file.read_bytes())
+        kind = local_name(root)
+        if kind not in jats.ROOTS:
+            if file == self.path:
+                raise ValueError(
+                    f"is XML with the root {kind}; articles in JATS and records of PubMed are read"
+                )
+            self.other[f".xml ({kind})"] += 1
+            return
+        whole = kind in ("article", "book-part-wrapper", "PubmedArticle")
+        for number, article in enumerate(jats.articles(root), 1):
+            self.omitted.update(article.left_out)
+            place = name if whole else f"{name}:{article.id or number}"
+            if article.text.strip():
+                yield SourceDocument(place, article.text, headings=article.headings)
+            else:
+                yield Unread(place, "is empty")
 
 
 def _plain(file: Path, suffix: str) -> tuple[str, Headings]:

@@ -1,4 +1,5 @@
-"""HTML and EPUB files as plain text: a paragraph for each block. Headings of the first two levels are noted.
+"""HTML and EPUB files as plain text: a paragraph for each block, a line for each row of a table. Headings of the first
+two levels are noted.
 
 Scripts, navigation, text that is struck out (del, s, strike) and the readings of Japanese words (rt, rp) are left out,
 and so are the soft hyphens and zero-width characters that only say where a line may break. Superscripts and subscripts
@@ -91,6 +92,9 @@ _BLOCKS = frozenset(
 _CHARSET = re.compile(rb"""charset\s*=\s*["']?\s*([\w.:-]+)""", re.IGNORECASE)
 _CONTAINER = "META-INF/container.xml"
 _HEADINGS = ("h1", "h2")
+_CELLS = frozenset({"td", "th"})
+_BETWEEN_CELLS = " | "
+_LONGEST_ROW = 2000  # characters; the cells of a longer one are paragraphs
 _BETWEEN = "\n\n"
 _BREAK = "\0"  # in place of <br>
 _SPACE = re.compile(r"\s+")
@@ -113,7 +117,7 @@ class _Raised(NamedTuple):
     linked: bool
 
 
-class _ParagraphCollector:
+class ParagraphCollector:
     """Collects the paragraphs of a page, as lxml's parser tells of it: every element that begins also ends. deepest:
     how many elements may stand in each other."""
 
@@ -130,6 +134,7 @@ class _ParagraphCollector:
         self._formula: Formula | None = None
         self._in_formula = 0  # elements in it that have not ended
         self._after_formula = False
+        self._rows: list[list[int]] = []  # of open rows: how many paragraphs were before each cell
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         self._depth += 1
@@ -146,6 +151,10 @@ class _ParagraphCollector:
         if tag in _BLOCKS:
             self._end()
             self._verbatim += tag == "pre"
+            if tag == "tr":
+                self._rows.append([])
+            elif tag in _CELLS and self._rows:
+                self._rows[-1].append(len(self.paragraphs))
         elif self._dropped:
             return
         elif tag == "br":
@@ -173,6 +182,8 @@ class _ParagraphCollector:
             if tag in _HEADINGS and len(self.paragraphs) > before:
                 self.headings.append(before)
             self._verbatim -= tag == "pre"
+            if tag == "tr" and self._rows:
+                self._end_row(self._rows.pop())
         elif tag in _RAISED and not self._dropped and self._raised and self._raised[-1].tag == tag:
             self._end_raised(self._raised.pop())
         elif tag == "a":
@@ -185,6 +196,20 @@ class _ParagraphCollector:
             parted = self._after_formula and data[0].isalnum()
             self._words.append(f" {data}" if parted else data)
             self._after_formula = False
+
+    def _end_row(self, cells: list[int]) -> None:
+        """Writes the cells of a row in one line, if none has paragraphs of its own, as those of tables for layout do."""
+        if len(cells) < 2 or cells[0] == len(self.paragraphs):
+            return
+        ends = [*cells[1:], len(self.paragraphs)]
+        texts = [self.paragraphs[start:end] for start, end in zip(cells, ends, strict=True)]
+        in_lines = any(len(paragraphs) > 1 or "\n" in "".join(paragraphs) for paragraphs in texts)
+        if in_lines or sum(map(len, self.paragraphs[cells[0] :])) > _LONGEST_ROW:
+            return
+        row = _BETWEEN_CELLS.join("".join(paragraphs) for paragraphs in texts)
+        self.paragraphs[cells[0] :] = [row]
+        while self.headings and self.headings[-1] >= cells[0]:
+            self.headings.pop()
 
     def _end_in_formula(self) -> None:
         if self._formula and self._in_formula:
@@ -238,14 +263,14 @@ class _ParagraphCollector:
         self._end()
 
 
-def _paragraphs(text: str) -> _ParagraphCollector:
+def _paragraphs(text: str) -> ParagraphCollector:
     """The paragraphs of a page, read in a time that grows with its length. ValueError for a page with too many tags.
 
     An end tag that fits no element costs as many steps as elements are open, so that their product is limited."""
     etree = library("lxml.etree", "reading HTML and EPUB files", "rag")
     if (tags := text.count("<")) > MOST_TAGS:
         raise ValueError(f"has {tags:,} tags, more than the {MOST_TAGS:,} that are read; split it")
-    paragraphs = _ParagraphCollector(max(_LEAST_DEPTH, _MOST_STEPS // (text.count("</") + 1)))
+    paragraphs = ParagraphCollector(max(_LEAST_DEPTH, _MOST_STEPS // (text.count("</") + 1)))
     raw = text.replace("\0", "").encode("utf-8", "replace")
     if raw.strip():
         parser = etree.HTMLParser(target=paragraphs, encoding="utf-8", huge_tree=True)
@@ -272,7 +297,11 @@ def html_text(raw: bytes) -> tuple[str, Headings]:
         )
     except (LookupError, UnicodeError):
         raise ValueError(f"is not in its encoding, {encoding}; save it as UTF-8") from None
-    paragraphs = _paragraphs(text)
+    return joined(_paragraphs(text))
+
+
+def joined(paragraphs: ParagraphCollector) -> tuple[str, Headings]:
+    """The text of what was collected, a blank line between paragraphs, and its headings."""
     starts = list(
         accumulate(
             (len(paragraph) + len(_BETWEEN) for paragraph in paragraphs.paragraphs), initial=0
@@ -290,7 +319,7 @@ def epub_text(path: Path, limit: int) -> tuple[str, Headings]:
     bytes when unpacked. ValueError, with the remedy, for a file that is none, is encrypted or too large."""
     try:
         with zipfile.ZipFile(path) as archive:
-            unpacked = _Unpacked(archive, limit)
+            unpacked = Unpacked(archive, limit)
             if "META-INF/encryption.xml" in archive.namelist() and "rights.xml" in " ".join(
                 archive.namelist()
             ):
@@ -315,7 +344,7 @@ def epub_text(path: Path, limit: int) -> tuple[str, Headings]:
     return _BETWEEN.join(text for text, _ in chapters), tuple(headings)
 
 
-class _Unpacked:
+class Unpacked:
     """The files of an archive. most: bytes of all that are read, counted as they are unpacked: what the archive says of
     their sizes need not be true."""
 
@@ -340,7 +369,7 @@ class _Unpacked:
         return content
 
 
-def _chapters(archive: _Unpacked) -> list[str]:
+def _chapters(archive: Unpacked) -> list[str]:
     """The names of the HTML files in the package's spine, each once."""
     container = ElementTree.fromstring(archive.read(_CONTAINER))
     package = next(

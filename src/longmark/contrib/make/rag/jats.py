@@ -1,0 +1,243 @@
+"""Articles in JATS, the XML of PubMed Central and of publishers, and records of PubMed, as plain text.
+
+Of an article: title, abstracts, body, notes, tables, captions, acknowledgements and appendices; its list of references is
+left out and counted, as are reviews that came with it. A file may hold several articles. Of a record of PubMed: title
+and abstract. Formulas are read from MathML, else from their TeX.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from longmark.contrib.make.rag.markup import Headings, joined
+from longmark.contrib.make.rag.xml_tree import (
+    PageOfXml,
+    attribute,
+    child,
+    descendants,
+    local_name,
+    parsed,
+    words_of,
+)
+
+SUFFIXES = frozenset({".nxml", ".xml"})
+ROOTS = frozenset(
+    {"article", "pmc-articleset", "PubmedArticleSet", "PubmedArticle", "book-part-wrapper"}
+)
+
+# JATS -> the element of HTML that stands for it; what is in no list here is inline, and its text is kept.
+_AS_HTML = {
+    "back": "section",
+    "body": "body",
+    "boxed-text": "div",
+    "break": "br",
+    "code": "pre",
+    "def": "dd",
+    "def-list": "dl",
+    "disp-formula": "p",
+    "disp-quote": "blockquote",
+    "ext-link": "a",
+    "fig": "figure",
+    "fn": "p",
+    "list": "ul",
+    "list-item": "li",
+    "preformat": "pre",
+    "speech": "div",
+    "statement": "div",
+    "strike": "s",
+    "sub": "sub",
+    "sup": "sup",
+    "table": "table",
+    "table-wrap": "figure",
+    "table-wrap-foot": "div",
+    "td": "td",
+    "term": "dt",
+    "th": "th",
+    "tr": "tr",
+    "verse-line": "p",
+    "xref": "a",
+    # ruby, as in HTML
+    "rt": "rt",
+    "rp": "rp",
+}
+_LEFT_OUT = {
+    "ref": "references",
+    "graphic": "pictures",
+    "inline-graphic": "pictures",
+    "media": "supplements",
+    "supplementary-material": "supplements",
+    "sub-article": "reviews and letters with the article",
+    "response": "reviews and letters with the article",
+    "strike": "words that are struck out",
+}
+_SECTIONS = frozenset({"abstract", "ack", "app", "sec", "trans-abstract"})
+_SILENT = frozenset({"alt-text", "long-desc", "object-id", "permissions", "processing-meta"})
+_TEX_DOCUMENT = re.compile(r"(?s)\\begin\{document\}(.*)\\end\{document\}")
+
+
+@dataclass(frozen=True)
+class XmlArticle:
+    """An article or record. id: its number in PubMed or PubMed Central; empty if it has none."""
+
+    id: str
+    text: str
+    headings: Headings
+    left_out: dict[str, int]
+
+
+def root_of(raw: bytes) -> Any:
+    """The root of an XML file."""
+    return parsed(raw, "XML")
+
+
+def articles(root: Any) -> Iterator[XmlArticle]:
+    """The articles and records below a root of `ROOTS`."""
+    found_article = False
+    for node in root.iter():
+        name = local_name(node)
+        if name == "PubmedArticle":
+            found_article = True
+            yield _record(node)
+        elif name in ("article", "book-part"):
+            if any(local_name(above) in ("article", "book-part") for above in node.iterancestors()):
+                continue
+            found_article = True
+            yield _article(node)
+    if not found_article:
+        raise ValueError(f"is XML with the root {local_name(root)}, and has no article")
+
+
+def _article(article: Any) -> XmlArticle:
+    page = PageOfXml()
+    meta = next(descendants(article, "article-meta"), None)
+    if meta is None:
+        meta = next(descendants(article, "book-part-meta"), None)
+    number = ""
+    if meta is not None:
+        number = _number(meta)
+        title = child(meta, "title-group", "article-title")
+        if title is None:
+            title = child(meta, "title-group", "title")
+        if title is not None:
+            _as(page, title, "h1", 0)
+        for part in meta:
+            if local_name(part) in ("abstract", "trans-abstract"):
+                _element(page, part, 0)
+    for name in ("body", "floats-group", "back"):
+        part = child(article, name)
+        if part is not None:
+            _element(page, part, 0)
+    for name in ("sub-article", "response"):
+        page.left_out[_LEFT_OUT[name]] += sum(local_name(part) == name for part in article)
+    page.paragraphs.close()
+    text, headings = joined(page.paragraphs)
+    return XmlArticle(number, text, headings, dict(+page.left_out))
+
+
+def _number(meta: Any) -> str:
+    """PMC's number of an article, else PubMed's, else its DOI."""
+    by_kind = {
+        attribute(part, "pub-id-type"): words_of(part)
+        for part in meta
+        if local_name(part) == "article-id"
+    }
+    return next(
+        (by_kind[kind] for kind in ("pmc", "pmcid", "pmid", "doi") if by_kind.get(kind)), ""
+    )
+
+
+def _record(record: Any) -> XmlArticle:
+    """A record of PubMed; the labels of its abstract's parts are headings."""
+    page = PageOfXml()
+    title = next(descendants(record, "ArticleTitle"), None)
+    if title is not None:
+        _as(page, title, "h1", 0)
+    for part in descendants(record, "AbstractText"):
+        if label := attribute(part, "Label"):
+            page.whole("h2", label.capitalize())
+        _as(page, part, "p", 0)
+    page.paragraphs.close()
+    text, headings = joined(page.paragraphs)
+    number = next(descendants(record, "PMID"), None)
+    return XmlArticle(
+        words_of(number) if number is not None else "", text, headings, dict(+page.left_out)
+    )
+
+
+def _element(page: PageOfXml, node: Any, depth: int) -> None:
+    """An element with all that is in it. depth: of sections around it."""
+    name = local_name(node)
+    if name in _SILENT:
+        return
+    if name in _LEFT_OUT:
+        page.left_out[_LEFT_OUT[name]] += 1
+        return
+    if name == "ref-list":  # its heading says nothing without its entries
+        page.left_out["references"] += sum(1 for _ in descendants(node, "ref"))
+        return
+    if name == "alternatives":
+        if len(node):
+            _element(page, _best(node), depth)
+    elif name == "math":
+        page.formula(node)
+    elif name == "tex-math":
+        page.text(_tex(node))
+    elif name == "title":
+        above = local_name(node.getparent())
+        _labelled(page, node, ("h2" if depth == 1 else "h3") if above in _SECTIONS else "p", depth)
+    elif name == "p":
+        _labelled(page, node, "p", depth)
+    elif name == "label":
+        if _next_name(node) not in ("title", "p"):  # else it is written with that
+            _as(page, node, "div", depth)
+    elif name == "caption":
+        _as(page, node, "div", depth)
+    elif name in _SECTIONS:
+        _as(page, node, "section", depth + 1)
+    else:
+        _as(page, node, _AS_HTML.get(name, "span"), depth)
+
+
+def _as(page: PageOfXml, node: Any, tag: str, depth: int) -> None:
+    """An element as one of HTML."""
+    page.start(tag)
+    page.text(node.text)
+    for part in node:
+        if local_name(part):
+            _element(page, part, depth)
+        else:
+            page.entity(part)
+        page.text(part.tail)
+    page.end(tag)
+
+
+def _labelled(page: PageOfXml, node: Any, tag: str, depth: int) -> None:
+    """A title or paragraph, behind the label that stands before it."""
+    label = node.getprevious()
+    page.start(tag)
+    if label is not None and local_name(label) == "label":
+        page.text(f"{words_of(label)} ")
+    _as(page, node, "span", depth)
+    page.end(tag)
+
+
+def _next_name(node: Any) -> str:
+    after = node.getnext()
+    return "" if after is None else local_name(after)
+
+
+def _best(alternatives: Any) -> Any:
+    """MathML or a table before TeX, and both before a picture."""
+    order = ("math", "table", "tex-math")
+    by_name = {local_name(part): part for part in alternatives}
+    return next((by_name[name] for name in order if name in by_name), alternatives[0])
+
+
+def _tex(node: Any) -> str:
+    """The TeX of a formula, without the document around it in files of PubMed Central."""
+    source = "".join(node.itertext())
+    document = _TEX_DOCUMENT.search(source)
+    return " ".join((document[1] if document else source).replace("$", " ").split())

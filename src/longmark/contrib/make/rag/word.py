@@ -1,0 +1,358 @@
+"""Word documents (DOCX) as plain text, as a reader sees them.
+
+Read: paragraphs, headings, lists, tables, text boxes, foot- and endnotes (at the end, each behind its number), equations
+in one line, base texts of ruby, and the text as it is once all tracked changes are accepted. Left out and counted:
+deleted and struck-out text, hidden text, comments, pictures, running heads.
+
+Libraries that were tried lose text that a reader sees: python-docx 1.2.0 what was inserted by a tracked change, mammoth
+1.13.0 equations and ruby; both print no word of it. So the package is read here, by lxml.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from longmark.contrib.make.rag.markup import Headings, Unpacked, joined
+from longmark.contrib.make.rag.xml_tree import (
+    PageOfXml,
+    attribute,
+    child,
+    descendants,
+    local_name,
+    parsed,
+)
+
+SUFFIXES = frozenset({".docx", ".docm"})
+_MAIN = "word/document.xml"
+_NOTES = {"footnoteReference": "word/footnotes.xml", "endnoteReference": "word/endnotes.xml"}
+_LEFT_OUT = {
+    "del": "deleted text",
+    "moveFrom": "deleted text",
+    "commentReference": "comments",
+    "drawing": "pictures",
+    "pict": "pictures",
+    "object": "objects of other programs",
+    "altChunk": "parts of other formats",
+}
+_PROPERTIES = frozenset({"rPr", "pPr", "tblPr", "trPr", "tcPr", "sectPr", "ctrlPr"})
+_PRIVATE_USE = range(0xE000, 0xF900)  # what a symbol font makes of it is not known here
+
+
+def word_text(path: Path, limit: int) -> tuple[str, Headings, dict[str, int]]:
+    """The text of a Word document, its headings, and what was left out. limit: bytes when unpacked. ValueError, with the
+    remedy, for a file that is none, is encrypted or too large."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = set(archive.namelist())
+            if _MAIN not in names:
+                raise ValueError("has no text of Word in it; save it as .docx again")
+            unpacked = Unpacked(archive, limit)
+            reader = _WordReader(unpacked, names)
+            return reader.read()
+    except zipfile.BadZipFile:
+        if path.read_bytes()[:8] == b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1":
+            raise ValueError(
+                "is encrypted, or of Word 97 to 2003; save it as .docx without a password"
+            ) from None
+        raise ValueError("cannot be read as DOCX; save it again, or remove it") from None
+    except (KeyError, RuntimeError, NotImplementedError, EOFError) as error:
+        why = " ".join(str(error).split())[:120] or type(error).__name__
+        raise ValueError(f"cannot be read as DOCX ({why}); save it again, or remove it") from None
+
+
+class _WordReader:
+    """Reads the parts of one document."""
+
+    def __init__(self, unpacked: Unpacked, names: set[str]) -> None:
+        self._unpacked = unpacked
+        self._names = names
+        self._page = PageOfXml()
+        self._levels = self._heading_levels()
+        self._notes: list[Any] = []  # in the order of their marks
+        self._boxes: list[Any] = []  # text boxes of the paragraph that is being read
+
+    def read(self) -> tuple[str, Headings, dict[str, int]]:
+        body = child(self._part(_MAIN), "body")
+        if body is None:
+            raise ValueError("has no body; save it as .docx again")
+        heads = [n for n in self._names if n.startswith(("word/header", "word/footer"))]
+        if heads:
+            self._page.left_out["running heads and feet"] += len(heads)
+        self._blocks(body)
+        for number, note in enumerate(self._notes, 1):  # a note may have marks of further notes
+            self._page.whole("p", f"[{number}] " + self._note_text(note))
+        self._page.paragraphs.close()
+        text, headings = joined(self._page.paragraphs)
+        return text, headings, dict(+self._page.left_out)
+
+    def _part(self, name: str) -> Any:
+        return parsed(self._unpacked.read(name), "Word documents")
+
+    def _heading_levels(self) -> dict[str, int]:
+        """Style -> its level from 0, for the styles of headings and of the title."""
+        if "word/styles.xml" not in self._names:
+            return {}
+        levels: dict[str, int] = {}
+        based_on: dict[str, str] = {}
+        for style in descendants(self._part("word/styles.xml"), "style"):
+            style_id = attribute(style, "styleId")
+            name = child(style, "name")
+            outline = child(style, "pPr", "outlineLvl")
+            base = child(style, "basedOn")
+            if name is not None and attribute(name, "val").lower() == "title":
+                levels[style_id] = 0
+            elif outline is not None and attribute(outline, "val").isdigit():
+                levels[style_id] = int(attribute(outline, "val"))
+            elif base is not None:
+                based_on[style_id] = attribute(base, "val")
+        for style_id in based_on:
+            ancestor = style_id
+            for _ in range(20):
+                ancestor = based_on.get(ancestor, "")
+                if ancestor in levels:
+                    levels[style_id] = levels[ancestor]
+                    break
+        return levels
+
+    def _note_text(self, note: Any) -> str:
+        inner = _WordReader.__new__(_WordReader)
+        inner.__dict__ = {**self.__dict__, "_page": PageOfXml(left_out=self._page.left_out)}
+        inner._blocks(note)
+        inner._page.paragraphs.close()
+        return " ".join(inner._page.paragraphs.paragraphs)
+
+    # Blocks ----------------------------------------------------------------------------------------------------------
+
+    def _blocks(self, parts: Iterable[Any]) -> None:
+        for part in parts:
+            name = local_name(part)
+            if name == "p":
+                self._paragraph(part)
+            elif name == "tbl":
+                self._table(part)
+            elif name in ("sdt", "customXml", "smartTag", "ins", "moveTo", "sdtContent"):
+                self._blocks(part)
+            elif name in _LEFT_OUT:
+                self._page.left_out[_LEFT_OUT[name]] += 1
+
+    def _paragraph(self, paragraph: Any) -> None:
+        tag = self._tag(paragraph)
+        self._page.start(tag)
+        self._inline(paragraph)
+        self._page.end(tag)
+        boxes = self._boxes
+        self._boxes = []  # those in a box come after it
+        for box in boxes:
+            self._blocks(box)
+
+    def _tag(self, paragraph: Any) -> str:
+        style = child(paragraph, "pPr", "pStyle")
+        outline = child(paragraph, "pPr", "outlineLvl")
+        level = self._levels.get(attribute(style, "val")) if style is not None else None
+        if outline is not None and attribute(outline, "val").isdigit():
+            level = int(attribute(outline, "val"))
+        if level is not None and level < 9:
+            return f"h{min(level, 5) + 1}"
+        return "li" if child(paragraph, "pPr", "numPr") is not None else "p"
+
+    def _table(self, table: Any) -> None:
+        self._page.start("table")
+        for row in _through(table, "tr"):
+            self._page.start("tr")
+            for cell in _through(row, "tc"):
+                self._page.start("td")
+                self._blocks(cell)
+                self._page.end("td")
+            self._page.end("tr")
+        self._page.end("table")
+
+    # Within a paragraph ----------------------------------------------------------------------------------------------
+
+    def _inline(self, parts: Iterable[Any]) -> None:
+        for part in parts:
+            name = local_name(part)
+            if name == "r":
+                self._run(part)
+            elif name in _LEFT_OUT:
+                self._page.left_out[_LEFT_OUT[name]] += 1
+            elif name == "oMathPara":
+                self._inline(part)
+            elif name == "oMath":
+                self._page.start("math")
+                _equation(self._page, part)
+                self._page.end("math")
+            elif name not in _PROPERTIES:  # hyperlink, ins, moveTo, sdt, smartTag, fldSimple …
+                self._inline(part)
+
+    def _run(self, run: Any) -> None:
+        if _is_on(run, "vanish"):
+            self._page.left_out["hidden text"] += 1
+            return
+        if _is_on(run, "strike") or _is_on(run, "dstrike"):
+            self._page.left_out["words that are struck out"] += 1
+            return
+        raised = child(run, "rPr", "vertAlign")
+        tag = {"superscript": "sup", "subscript": "sub"}.get(
+            attribute(raised, "val") if raised is not None else "", "span"
+        )
+        if any(local_name(part) in _NOTES for part in run):
+            tag = "span"  # the mark of a note is written with brackets
+        self._page.start(tag)
+        for part in run:
+            self._run_part(part)
+        self._page.end(tag)
+
+    def _run_part(self, part: Any) -> None:
+        page = self._page
+        match local_name(part):
+            case "t":
+                page.text(part.text)
+            case "tab" | "ptab":
+                page.text(" ")
+            case "br" | "cr":
+                page.start("br")
+                page.end("br")
+            case "noBreakHyphen":
+                page.text("-")
+            case "sym":
+                self._symbol(attribute(part, "char"))
+            case "ruby":
+                base = child(part, "rubyBase")
+                self._inline(() if base is None else base)
+            case "footnoteReference" | "endnoteReference" as kind:
+                self._note(kind, attribute(part, "id"))
+            case "AlternateContent":
+                choice = child(part, "Choice")
+                for inner in () if choice is None else choice:
+                    self._run_part(inner)
+            case "drawing" | "pict":
+                boxes = list(descendants(part, "txbxContent"))
+                self._boxes += boxes
+                page.left_out["pictures"] += not boxes
+            case "commentReference" | "object" as kind:
+                page.left_out[_LEFT_OUT[kind]] += 1
+            case _:  # properties, fields' instructions, marks of pages
+                pass
+
+    def _symbol(self, code: str) -> None:
+        number = int(code, 16) if code and all(c in "0123456789abcdefABCDEF" for c in code) else 0
+        if not number or number in _PRIVATE_USE or number > 0xFFFF:
+            self._page.left_out["symbols of a font"] += 1
+        else:
+            self._page.text(chr(number))
+
+    def _note(self, kind: str, note_id: str) -> None:
+        """The mark of a note; its text is written at the end."""
+        if _NOTES[kind] not in self._names:
+            return
+        for note in self._part(_NOTES[kind]):
+            if attribute(note, "id") == note_id:
+                self._notes.append(note)
+                self._page.text(f"[{len(self._notes)}]")
+                return
+
+
+def _through(node: Any, name: str) -> Iterable[Any]:
+    """The rows or cells of a table, also those in content controls and tracked changes."""
+    for part in node:
+        if local_name(part) == name:
+            yield part
+        elif local_name(part) in ("sdt", "sdtContent", "customXml", "ins", "moveTo"):
+            yield from _through(part, name)
+
+
+def _is_on(run: Any, name: str) -> bool:
+    """Whether a property of a run is there and not switched off."""
+    switch = child(run, "rPr", name)
+    return switch is not None and attribute(switch, "val") not in ("0", "false", "off", "none")
+
+
+# Equations (OMML) as MathML ------------------------------------------------------------------------------------------
+_MATHML = {  # OMML -> MathML and the parts that it has, in MathML's order
+    "f": ("mfrac", ("num", "den")),
+    "sSup": ("msup", ("e", "sup")),
+    "sSub": ("msub", ("e", "sub")),
+    "sSubSup": ("msubsup", ("e", "sub", "sup")),
+    "limLow": ("munder", ("e", "lim")),
+    "limUpp": ("mover", ("e", "lim")),
+}
+
+
+def _equation(page: PageOfXml, parts: Iterable[Any]) -> None:
+    for part in parts:
+        name = local_name(part)
+        if name in _MATHML:
+            tag, order = _MATHML[name]
+            page.start(tag)
+            for slot in order:
+                _row(page, child(part, slot))
+            page.end(tag)
+        elif name == "rad":
+            _root(page, part)
+        elif name == "nary":
+            _sum(page, part)
+        elif name == "d":
+            _delimited(page, part)
+        elif name == "m":
+            _matrix(page, part)
+        elif name == "t":
+            page.whole("mi", part.text or "")
+        elif name == "r" or not name.endswith("Pr"):
+            _equation(page, part)
+
+
+def _row(page: PageOfXml, part: Any | None) -> None:
+    page.start("mrow")
+    if part is not None:
+        _equation(page, part)
+    page.end("mrow")
+
+
+def _root(page: PageOfXml, part: Any) -> None:
+    degree = child(part, "deg")
+    has_degree = degree is not None and "".join(degree.itertext()).strip()
+    page.start("mroot" if has_degree else "msqrt")
+    _row(page, child(part, "e"))
+    if has_degree:
+        _row(page, degree)
+    page.end("mroot" if has_degree else "msqrt")
+
+
+def _sum(page: PageOfXml, part: Any) -> None:
+    sign = child(part, "naryPr", "chr")
+    page.start("munderover")
+    page.whole("mo", attribute(sign, "val") if sign is not None else "∫")
+    _row(page, child(part, "sub"))
+    _row(page, child(part, "sup"))
+    page.end("munderover")
+    _row(page, child(part, "e"))
+
+
+def _delimited(page: PageOfXml, part: Any) -> None:
+    opening = child(part, "dPr", "begChr")
+    closing = child(part, "dPr", "endChr")
+    separator = child(part, "dPr", "sepChr")
+    page.whole("mo", attribute(opening, "val") if opening is not None else "(")
+    elements = [piece for piece in part if local_name(piece) == "e"]
+    for place, element in enumerate(elements):
+        if place:
+            page.whole("mo", attribute(separator, "val") if separator is not None else "|")
+        _row(page, element)
+    page.whole("mo", attribute(closing, "val") if closing is not None else ")")
+
+
+def _matrix(page: PageOfXml, part: Any) -> None:
+    page.start("mtable")
+    for row in part:
+        if local_name(row) != "mr":
+            continue
+        page.start("mtr")
+        for element in row:
+            page.start("mtd")
+            _row(page, element)
+            page.end("mtd")
+        page.end("mtr")
+    page.end("mtable")
