@@ -262,6 +262,17 @@ def test_a_screen_has_no_violation_and_fits(shown: Page, name: str):
     )
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_a_dark_screen_of_a_phone_has_no_violation(shown: Page, name: str):
+    shown.set_viewport_size({"width": 390, "height": 844})
+    shown.emulate_media(color_scheme="dark")
+    shown.goto(f"http://study.test/{name}")
+    shown.evaluate("for (const part of document.querySelectorAll('details')) part.open = true")
+    assert violations(shown, {"runOnly": STANDARDS}) == []
+    assert shown.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
 def test_the_check_finds_what_is_wrong(shown: Page):
     shown.goto("http://study.test/problem")
     shown.evaluate(
