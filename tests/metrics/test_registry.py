@@ -107,6 +107,7 @@ PROMPTS = {
     "score.specificity": "a468a156f8628de5",
     "score.specificity.unchecked": "0cbb11161ffbc3c0",
     "relations": "31843008f277b28c",
+    "citations.support": "e63a28bd291a7ff8",
     "relations.joint": "49d0a3b556f117bf",
     "relation": "3c80c87c37b7677c",
     "comprehensiveness.end_to_end": "917b1d4f8cf8a040",
@@ -159,6 +160,7 @@ DECLARED: dict[str, tuple[list[str], dict[str, object], Any]] = {
             "limit": None,
             "reading": "all",
             "empty": "undefined",
+            "support": "whole",
         },
         {
             **dict.fromkeys(

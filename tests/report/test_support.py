@@ -126,6 +126,20 @@ def test_a_sentence_with_citations_has_their_fates_and_the_sources_beside_it():
     assert [number for number, _, _ in beside] == [1, 2]
 
 
+def test_a_sentence_whose_sources_support_a_part_of_it_has_the_grades_of_its_citations():
+    partial = {"name": "1", "passages": [1], "fate": "partial support"}
+    none = {"name": "2", "passages": [2], "fate": "no support"}
+    pieces = seen(
+        {"claim": "Ice of 20 mm broke lines in 2009.", "state": "partly supported"}
+        | {"citations": [partial, none]},
+    )
+    piece = at(pieces, "Ice of 20")
+    assert (piece.state, piece.notes[0]["says"]) == (
+        "part",
+        "a source that it names supports a part of it: [1] partial support, [2] no support",
+    )
+
+
 def test_a_sentence_that_names_no_source_is_supported_if_a_passage_says_it():
     pieces = seen(
         {"claim": "Ice of 20 mm broke lines in 2009.", "state": "not cited", "citations": []},

@@ -50,6 +50,7 @@ _BY = {"contexts": ("yes", "no", "part"), "references": ("right", "wrong", "part
 _DECLINED = "declined"
 _CITED = {
     "supported": "yes",
+    "partly supported": "part",
     "not supported": "no",
     "not cited": "uncited",
     "not known": "unknown",
@@ -58,6 +59,7 @@ _CITED = {
 _UNJUDGED = {_DECLINED, "uncited", "unknown"}
 _SAYS_CITED = {
     "yes": "its sources support it",
+    "part": "a source that it names supports a part of it",
     "no": "its sources do not support it",
     "uncited": "it names no source",
     "unknown": "the example does not have the text of a source",

@@ -109,6 +109,22 @@ def test_a_label_of_a_citation_is_read_beside_its_own_fate() -> None:
     assert scores(read, 1, "9")["needed"][0] == "undefined"
 
 
+def test_grades_of_citations_are_scores_of_sentences_and_of_labelled_citations() -> None:
+    graded = [
+        cited("Ice floats on water.", "supported", n1="full support"),
+        cited("Salt melts it.", "partly supported", n2="partial support", n3="no support"),
+        cited("It is blue.", "not supported", n1="not resolvable"),
+        cited("Bears like it.", "not known", n1="no support", n2="missing source"),
+    ]
+    read = reading(row("ice", "citations.precision", 0.5, evidence={"claims": graded}))
+    assert scores(read, 0) == {"supported": 1.0, "support": 1.0}
+    assert scores(read, 1) == {"supported": 0.5, "support": 0.25}  # of .5 and 0
+    assert scores(read, 2) == {"supported": 0.0, "support": 0.0}
+    assert scores(read, 3)["support"] == 0.0
+    assert [scores(read, 1, name)["support"] for name in ("2", "3")] == [0.5, 0.0]
+    assert scores(read, 3, "2")["support"][0] == "missing_input"
+
+
 def test_a_source_without_its_text_leaves_the_sentence_unscored() -> None:
     claims = [cited("Ice floats on water.", "not known", n1="missing source")]
     read = reading(

@@ -13,6 +13,8 @@ the report). A sentence is one that people labelled; claims of other sentences o
     METRIC.correct                the share of the sentence's claims that the reference entails
     METRIC.needed                 the share of the sentence's citations that it needs (fate `needed`); of a labelled
                                   citation 1 or 0
+    METRIC.support                in place of `needed`, where citations are graded (support=graded): the mean grade of
+                                  the sentence's citations, full 1, partial .5, none 0; of a labelled citation its own
 
 Range [0, 1], higher is better. Unscored: a sentence without a claim of the metric (`undefined`); one whose sources'
 texts are missing (`missing_input`); an answer that the metric did not score (its status). No model is called.
@@ -42,9 +44,20 @@ from longmark.scores.manifest import MetricFacts, read_manifest, refuse_pairs
 from longmark.text.entailment import ENTAILS
 
 _FACTS = MetricFacts(0.0, 1.0, higher_is_better=True, declared=True)
-_CITED = {"supported": 1.0, "not supported": 0.0, "not cited": 0.0}
+_CITED = {
+    "supported": 1.0,
+    "partly supported": 0.5,
+    "not supported": 0.0,
+    "not cited": 0.0,
+}
 """State of a sentence with citations -> its score; others are not known."""
-_NEEDED = "needed"
+_FATES = {"needed": 1.0}
+_GRADES = {
+    "full support": 1.0,
+    "partial support": 0.5,
+}
+"""Fate, or grade, of a citation -> its score; others are 0."""
+_GRADED = {*_GRADES, "no support"}
 _MISSING_SOURCE = "missing source"
 _NO_CLAIM = "the metric has no claim in this sentence"
 _NO_TEXT = "the example does not have the text of a source that this sentence names"
@@ -247,13 +260,14 @@ def _of_answer(
 class SentenceReading:
     """What the rows of one metric say of the sentences of an answer. claims: by the sentence's start and end; failure:
     status and reason where no row has claims; by_passages: whether a row judged by the passages; complete: whether
-    the evidence has all claims; cited: whether it is of citations."""
+    the evidence has all claims; cited: whether it is of citations; graded: whether these have grades."""
 
     claims: Mapping[tuple[int, int], Sequence[SupportedClaim]]
     failure: tuple[str, str] | None
     by_passages: bool
     complete: bool
     cited: bool
+    graded: bool
 
     @classmethod
     def of(
@@ -286,6 +300,12 @@ class SentenceReading:
             ),
             complete=in_total == len(claims),
             cited=any(isinstance(claim, CitedClaim) for claim in claims),
+            graded=any(
+                citation.fate in _GRADED
+                for claim in claims
+                if isinstance(claim, CitedClaim)
+                for citation in claim.citations
+            ),
         )
 
     def scores(self, part: AnswerPart) -> _PartScores:
@@ -296,7 +316,18 @@ class SentenceReading:
         if self.cited:
             cited_claims = [claim for claim in claims if isinstance(claim, CitedClaim)]
             scores = _of_cited(cited_claims)
-            scores["needed"] = _needed(cited_claims, part.citation)
+            if self.graded:
+                scores["support"] = _of_citations(
+                    cited_claims,
+                    part.citation,
+                    _GRADES,
+                )
+            else:
+                scores["needed"] = _of_citations(
+                    cited_claims,
+                    part.citation,
+                    _FATES,
+                )
             return scores
         if not self.complete:
             absent = (
@@ -349,11 +380,13 @@ def _probability(claims: Sequence[SupportedClaim]) -> _PartScores:
     return {"supported_probability": fmean(probabilities)} if probabilities else {}
 
 
-def _needed(
+def _of_citations(
     claims: Sequence[CitedClaim],
     citation: str,
+    scores_of_fates: Mapping[str, float],
 ) -> _PartScore:
-    """citation: the name of one, "" for all of the sentence."""
+    """The mean over citations of what their fates count; others count 0. citation: the name of one, "" for all of the
+    sentence."""
     citations = [
         fate
         for claim in claims
@@ -366,7 +399,7 @@ def _needed(
     if not decided:
         absent = any(fate.fate == _MISSING_SOURCE for fate in citations)
         return "missing_input", _NO_TEXT if absent else _NOT_ASKED
-    return fmean(float(fate == _NEEDED) for fate in decided)
+    return fmean(scores_of_fates.get(fate, 0.0) for fate in decided)
 
 
 def _names(fate: SourceFate, citation: str) -> bool:

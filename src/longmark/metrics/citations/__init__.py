@@ -31,19 +31,26 @@ citations, quotes without quotations, uncited without a sentence that needs a so
 without its text). A number without a source, and a footnote without a definition, support nothing: they count against
 precision and resolvable.
 Cost: a call for each 25 sentences that name the same sources; precision and f1 ask, of each supported sentence with
-several citations, about each source alone and, where that does not support it, about the others.
+several citations, about each source alone and, where that does not support it, about the others. With support=graded a
+call of the judge for each 25 sentences and 16,000 bytes of the sources that they name, for all three scores together.
 
 Parameters: batch: sentences in one call of a judge. missing: `left_out` leaves out what depends on missing sources
 (as FACT of DeepResearch Bench leaves out pages that it could not read). parentheses: whether (1) is a marker. limit: how
 many citations of a sentence count, from the first. reading: `alce` reads markers and sentences as ALCE's code does: the
 first line; [1 alone is a marker; a repeated one counts again; a sentence with a number that is out of range is not
-supported, and its citations do not count. empty: `zero`: precision without citations is 0.
+supported, and its citations do not count. empty: `zero`: precision without citations is 0. support: `graded`: the judge
+grades each citation by itself, full, partial or no support (TREC's RAG track; Thakur et al. 2025, arXiv 2504.15205), and
+the weights 1, .5 and 0 are counted: precision is the mean weight of the citations, recall the mean over all sentences of
+the weight of their best citation. With limit=1 the first citation of a sentence alone counts, as in vectara/open-rag-eval
+at 0320283 (metrics/citation_metric.py), which computes the track's weighted scores.
 Deviations: sentences are those of `text.sentences` (ALCE: NLTK). A marker behind the full stop belongs to the sentence
 before it; with `reading=alce` to the next, as NLTK splits, and at the end it is a sentence without words, which is not
 supported (ALCE asks its model about the empty text). f1 is ours. With `reading=all` the other sources of a sentence still
 count where one number is out of range. ALCE puts `Title: ` before each passage; passages are read as they are here, and
 ALCE's own files with it. A premise that is longer than a checker reads is read in parts, so that sources in different
-parts are not read together.
+parts are not read together. With support=graded the prompt is ours, and a call shows the source beside others (TREC's
+judge sees one pair); no two sources are read together; a source that two sentences name first counts twice
+(open-rag-eval keeps the grade of the last, as its key is the source).
 """
 
 from __future__ import annotations
@@ -51,11 +58,14 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 from longmark.concurrency import aside
 from longmark.errors import ModelError, NoScore, OverBudget
-from longmark.metric import Metric, Score, ScoreSpec, Silence, Why, paper
+from longmark.metric import Metric, Score, ScoreSpec, Silence, Why
+from longmark.metrics.citations._arithmetic import ASKED, citation_scores
+from longmark.metrics.citations._grades import FULL, SUPPORT, grade_calls, graded, judge_of
+from longmark.metrics.citations._params import CitationsParams
 from longmark.metrics.citations._published import published_sentences
 from longmark.metrics.citations._quotes import Quotation, located, quoted, words_of
 from longmark.metrics.citations._sources import (
@@ -85,31 +95,11 @@ from longmark.records import Example
 from longmark.records.evidence import CitedClaim, SourceFate
 from longmark.text.citations import cited_text
 from longmark.text.context import sent_with
-from longmark.text.entailment import BATCH, PROMPTS, checker_of
+from longmark.text.entailment import PROMPTS, checker_of
 
-_LARGEST_BATCH = 200  # a greater number is a typing error
 _NAMES_SHOWN = 3  # in a reason
 
-ASKED = ("recall", "precision", "f1")
 FATED = frozenset({"precision", "f1"})
-
-
-@dataclass(frozen=True)
-class CitationsParams:
-    batch: int = BATCH
-    missing: Literal["unscored", "left_out"] = "unscored"
-    parentheses: bool = False
-    limit: int | None = paper(None, 3)
-    reading: Literal["all", "alce"] = paper("all", "alce")
-    empty: Literal["undefined", "zero"] = paper("undefined", "zero")
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.batch <= _LARGEST_BATCH:
-            raise ValueError(
-                f"batch must be a number of sentences from 1 to {_LARGEST_BATCH}, not {self.batch}"
-            )
-        if self.limit is not None and self.limit < 1:
-            raise ValueError(f"limit must be a number of citations from 1 on, not {self.limit}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,74 +140,6 @@ def read_answer(example: Example, params: CitationsParams) -> CitedAnswer:
     )
 
 
-# Arithmetic --------------------------------------------------------------------------------------------------------
-
-
-def citation_scores(
-    sentences: Sequence[CheckedStatement], params: CitationsParams
-) -> dict[str, float | NoScore]:
-    """recall, precision and f1 of an answer."""
-    if not sentences:
-        return dict.fromkeys(ASKED, NoScore("undefined", "The answer has no sentence."))
-    recall = _recall(sentences, params)
-    precision = _precision(sentences, params)
-    return {"recall": recall, "precision": precision, "f1": _f1(precision, recall)}
-
-
-def _recall(sentences: Sequence[CheckedStatement], params: CitationsParams) -> float | NoScore:
-    decided = [sentence for sentence in sentences if sentence.state != UNKNOWN]
-    if len(decided) < len(sentences) and params.missing == "unscored":
-        return _missing(sentences)
-    if not decided:
-        return NoScore("undefined", "No sentence names a source whose text is known.")
-    return sum(sentence.state == SUPPORTED for sentence in decided) / len(decided)
-
-
-def _precision(sentences: Sequence[CheckedStatement], params: CitationsParams) -> float | NoScore:
-    fates = [
-        fate
-        for sentence in sentences
-        if not sentence.cited.rejected
-        for fate in (
-            [MISSING] * len(sentence.fates) if sentence.state == UNKNOWN else sentence.fates
-        )
-    ]
-    decided = [fate for fate in fates if fate != MISSING]
-    if len(decided) < len(fates) and params.missing == "unscored":
-        return _missing(sentences)
-    if decided:
-        return sum(fate == NEEDED for fate in decided) / len(decided)
-    if fates:
-        return NoScore("undefined", "No citation names a source whose text is known.")
-    if params.empty == "zero":
-        return 0.0
-    return NoScore("undefined", "The answer names no source.")
-
-
-def _f1(precision: float | NoScore, recall: float | NoScore) -> float | NoScore:
-    """The harmonic mean; 0 if both are 0, and where nothing is cited, so that recall is 0."""
-    if isinstance(recall, NoScore):
-        return recall
-    if isinstance(precision, NoScore):
-        nothing_cited = precision.status == "undefined" and recall == 0
-        return 0.0 if nothing_cited else precision
-    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
-
-
-def _missing(sentences: Sequence[CheckedStatement]) -> NoScore:
-    """Why a score that depends on the text of a source which is not there is none."""
-    citations = [citation for sentence in sentences for citation in sentence.cited.citations]
-    absent = [citation for citation in citations if citation.status in ("no text", "unknown")]
-    names = list(dict.fromkeys(citation.label for citation in absent))
-    ellipsis = ", …" if len(names) > _NAMES_SHOWN else ""
-    return NoScore(
-        "missing_input",
-        f"{len(absent)} of {len(citations)} citations name a source whose text the example does not have "
-        f"({', '.join(names[:_NAMES_SHOWN])}{ellipsis}): add it to contexts, with its id or address as id, or leave out "
-        "what depends on it (citations@missing=left_out).",
-    )
-
-
 # Scores ------------------------------------------------------------------------------------------------------------
 
 
@@ -250,18 +172,22 @@ async def _asked(
     answer: CitedAnswer,
 ) -> dict[str, Score | NoScore]:
     parts_asked = [part for part in ASKED if part in parts]
-    checker_name = None
+    names: dict[str, Any] = {}
     try:
-        if any(sentence.premise and not sentence.rejected for sentence in answer.sentences):
+        if not any(sentence.premise and not sentence.rejected for sentence in answer.sentences):
+            sentences = [_without_text(sentence) for sentence in answer.sentences]
+        elif params.support == "graded":
+            judge = judge_of(models)
+            sentences = await graded(models, judge, answer.sentences, answer.sources, params.batch)
+            names = {"judge": judge.name}
+        else:
             checker = checker_of(models, params.batch)
             texts = [sentence.text for sentence in answer.sentences]
             asking = SupportQuestions(
                 checker, answer.sources, sent_with(checker, texts, answer.plain, example.asked)
             )
             sentences = await checked(asking, answer.sentences, bool(FATED & set(parts)))
-            checker_name = checker.name
-        else:
-            sentences = [_without_text(sentence) for sentence in answer.sentences]
+            names = {"checker": checker.name}
     except NoScore as unscored:
         return dict.fromkeys(parts_asked, unscored)
     except (ModelError, OverBudget) as error:
@@ -270,8 +196,7 @@ async def _asked(
     statements = _evidence(sentences, answer.sources)
     results: dict[str, Score | NoScore] = {}
     for part in parts_asked:
-        evidence: dict[str, Any] = {} if checker_name is None else {"checker": checker_name}
-        evidence |= statements if part != "f1" else {}
+        evidence = names | (statements if part != "f1" else {})
         value = values[part]
         if isinstance(value, NoScore):
             results[part] = NoScore(value.status, value.reason, evidence)
@@ -310,7 +235,7 @@ def _evidence(
         supporting = [
             number
             for citation in citations
-            if sentence.state == SUPPORTED and citation.fate in (NEEDED, "")
+            if sentence.state == SUPPORTED and citation.fate in (NEEDED, FULL, "")
             for number in citation.passages
         ]
         row: dict[str, Any] = {"claim": sentence.cited.text, "passages": supporting}
@@ -408,9 +333,12 @@ def _located(quote: str, answer: CitedAnswer) -> tuple[Quotation, bool]:
 
 
 def _most(example: Example, params: CitationsParams, parts: Collection[str]) -> tuple[int, int]:
+    """The greatest numbers of calls, and of pairs that a checker is asked about."""
     if not any(part in ASKED for part in parts):
         return 0, 0
     answer = read_answer(example, params)
+    if params.support == "graded":
+        return len(grade_calls(answer.sentences, answer.sources, params.batch)), 0
     return most_calls(answer.sentences, answer.sources, bool(FATED & set(parts)), params.batch)
 
 
@@ -421,7 +349,7 @@ def _calls(
 
 
 def _checks(example: Example, params: CitationsParams, parts: Collection[str] = ASKED) -> int:
-    return _most(example, params, parts)[0]
+    return 0 if params.support == "graded" else _most(example, params, parts)[0]
 
 
 def _pairs(example: Example, params: CitationsParams, parts: Collection[str] = ASKED) -> int:
@@ -479,7 +407,7 @@ METRIC = Metric(
     models=("judge", "checker"),
     optional=("judge", "checker"),
     default_checker="embedded",
-    prompts=PROMPTS,
+    prompts=(*PROMPTS, SUPPORT),
     carries=lambda example, _params, _part: {"contexts"} if example.sources else (),
     params=CitationsParams,
     calls=_calls,
