@@ -106,19 +106,19 @@ def grade_calls(
     ]
     calls = []
     for group in passage_groups([part for _, part in parts]):
-        shown = [parts[number] for number in group]
+        call_parts = [parts[number] for number in group]
         cited: dict[str, dict[int, Places]] = {}
         for statement, of_statement in cited_places.items():
             passages = {
                 number: places
-                for number, (places, _) in enumerate(shown, 1)
+                for number, (places, _) in enumerate(call_parts, 1)
                 if places in of_statement
             }
             if passages:
                 cited[statement] = passages
         calls += [
             GradeCall(
-                tuple(part for _, part in shown),
+                tuple(part for _, part in call_parts),
                 {statement: cited[statement] for statement in statements},
             )
             for statements in groups(list(cited), _STATEMENTS, batch)
