@@ -90,7 +90,7 @@ def test_citations_count_by_their_grades(answer: str, recall: float, precision: 
         assert f1 == pytest.approx(2 * precision * recall / (precision + recall))
 
 
-def test_with_limit_1_the_first_citation_alone_counts_as_in_trec_2024() -> None:
+def test_with_limit_1_the_first_citation_alone_counts_as_in_open_rag_eval() -> None:
     # open-rag-eval: .5 and 0 of two citations; of three sentences
     assert values("Says a b [1][3]. Says a [2][1]. Says d.", limit=1) == [
         pytest.approx(0.5 / 3),

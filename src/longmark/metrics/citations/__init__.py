@@ -408,6 +408,7 @@ METRIC = Metric(
     optional=("judge", "checker"),
     default_checker="embedded",
     prompts=(*PROMPTS, SUPPORT),
+    version=2,
     carries=lambda example, _params, _part: {"contexts"} if example.sources else (),
     params=CitationsParams,
     calls=_calls,
