@@ -93,7 +93,7 @@ def test_a_row_without_a_heading_is_shown_as_it_is_written(tmp_path: Path) -> No
 def test_a_check_counts_citations_that_nobody_can_judge(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Of six citations [9] names nothing, and the page of `b` has no text."""
+    """Of seven citations [9] names nothing, and the page of `b` has no text."""
     sources = [{"url": "https://a.org", "text": "It rains."}, {"url": "https://b.org"}]
     answer = "It rains [a](https://a.org). It snows [b](https://b.org)."
     a_study(tmp_path, ICE, {"id": "x", "question": "Why?", "answer": answer, "sources": sources})

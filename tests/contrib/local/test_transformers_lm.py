@@ -15,7 +15,7 @@ from tests.word_tokenizer import word_tokenizer
 
 from longmark.contrib.local import catalogue
 from longmark.contrib.local.llama import LlamaCpp
-from longmark.contrib.local.transformers_lm import TransformersLM, chat_ids
+from longmark.contrib.local.transformers_lm import TransformersLM, _cache_name, chat_ids
 from longmark.errors import MissingExtra, RequestRefused, TooLong
 from longmark.models.leave_one_out import order
 from longmark.models.protocols import LikelihoodReply, LikelihoodRequest, Message
@@ -176,6 +176,18 @@ def test_what_is_shared_is_read_once_where_the_model_allows_it(tmp_path: Path, k
         assert read == 202 - 6 - 4 * 2 + 1
     else:
         assert read == (4 + 40 + 12) + 5 * (4 + 32 + 12)
+
+
+def test_the_keys_and_values_go_under_the_name_that_the_model_s_version_has() -> None:
+    """transformers 5.24 calls the argument `cache`, versions before it `past_key_values`."""
+
+    class Before:
+        def forward(self, input_ids: Any, past_key_values: Any = None) -> None: ...
+
+    class Now:
+        def forward(self, input_ids: Any, cache: Any = None, **_: Any) -> None: ...
+
+    assert (_cache_name(Before()), _cache_name(Now())) == ("past_key_values", "cache")
 
 
 @needs_transformers
