@@ -11,9 +11,10 @@ import pytest
 from longmark.errors import BadInput
 from longmark.records.read import Reading
 
-# The layout of vectara/open-rag-eval, data/test_csv_connector.csv: the answer stands in the first row of each answer.
-OPEN_RAG_EVAL = """\
-query_id,query,query_run,passage_id,passage,generated_answer
+# The answer stands in the first row of each answer, as open-rag-eval has it; of its own columns, which are read as they
+# are, two have other names here.
+ROWS_OF_PASSAGES = """\
+query_id,query,run,number,passage,generated_answer
 query_1,Why does ice float?,1,[1],Ice is less dense than water.,It is light [1] and floats [2]
 query_1,Why does ice float?,1,[2],Ice floats.,
 query_2,Why is roads' salt spread?,1,[1],Salt lowers the freezing point.,It lowers the freezing point [1]
@@ -34,8 +35,8 @@ def test_a_row_for_each_passage_is_one_answer_with_its_passages_and_a_run_is_tol
     tmp_path: Path,
 ) -> None:
     file = tmp_path / "results.csv"
-    file.write_text(OPEN_RAG_EVAL)
-    mapping = {**MAPPING, "id": "query_id,query_run", "question_id": "query_id"}
+    file.write_text(ROWS_OF_PASSAGES)
+    mapping = {**MAPPING, "id": "query_id,run", "question_id": "query_id"}
     reading = Reading(file, mapping=mapping)
     examples = list(reading)
     assert [(example.id, example.question_id) for example in examples] == [
@@ -47,7 +48,7 @@ def test_a_row_for_each_passage_is_one_answer_with_its_passages_and_a_run_is_tol
         "Ice is less dense than water.",
         "Ice floats.",
     ]
-    assert examples[0].meta["passage_id"] == ["[1]", "[2]"]
+    assert examples[0].meta["number"] == ["[1]", "[2]"]
     assert reading.notices == (
         f"1 record of {file} with the id of the record before, and no other answer, read as further passages of 1 "
         "answer.",
@@ -58,14 +59,14 @@ def test_another_answer_with_the_id_is_refused_with_the_way_to_tell_it_apart(
     tmp_path: Path,
 ) -> None:
     file = tmp_path / "results.csv"
-    file.write_text(OPEN_RAG_EVAL)
+    file.write_text(ROWS_OF_PASSAGES)
     with pytest.raises(BadInput, match=r"by several columns: .*COLUMN,COLUMN"):
         list(Reading(file, mapping=MAPPING))
 
 
 def test_a_skipped_record_takes_no_passage_with_it(tmp_path: Path) -> None:
     file = tmp_path / "results.csv"
-    file.write_text(OPEN_RAG_EVAL)
+    file.write_text(ROWS_OF_PASSAGES)
     reading = Reading(file, mapping=MAPPING, skip_bad=True)
     assert [texts for _, texts in texts_of(reading)] == [
         ["Ice is less dense than water.", "Ice floats."],

@@ -9,8 +9,10 @@ from longmark.report.word_diff import word_diff
 def shown(old: str, new: str) -> tuple[str, str]:
     """Both answers without the places that leaves carry."""
     difference = word_diff(old, new)
-    pages = [diff_html(difference.old, "del"), diff_html(difference.new, "ins")]
-    return tuple(re.sub(r' dir="auto"|</?span[^>]*>', "", page) for page in pages)
+    places = re.compile(r' dir="auto"|</?span[^>]*>')
+    old_page = diff_html(difference.old, "del")
+    new_page = diff_html(difference.new, "ins")
+    return places.sub("", old_page), places.sub("", new_page)
 
 
 def test_words_that_differ_are_marked_inside_rendered_markdown():

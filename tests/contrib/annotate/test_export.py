@@ -368,7 +368,12 @@ def test_who_is_three_times_as_fast_is_named(tmp_path: Path):
     assert outliers["p1"].startswith("slow: ")
 
 
-DECIDED = {
+def assigned(assignment: str) -> list[dict[str, Any]]:
+    """A matrix with one fact."""
+    return [{"point": "The gate is closed at 6:10.", "values": {"answer": assignment}}]
+
+
+DECIDED: dict[str, tuple[str, str, Any, Any, Any]] = {
     "rating": ("quality", "ratings.csv", 1, 2, 5),
     "support": ("support", "ratings.csv", "full", "none", "partial"),
     "pairs": ("preference", "choices.csv", "a", "b", "tie"),
@@ -385,10 +390,9 @@ DECIDED = {
     "nuggets": (
         "held",
         "nuggets.csv",
-        *(
-            [{"point": "The gate is closed at 6:10.", "values": {"answer": assignment}}]
-            for assignment in ("support", "not_support", "partial_support")
-        ),
+        assigned("support"),
+        assigned("not_support"),
+        assigned("partial_support"),
     ),
 }
 

@@ -65,7 +65,7 @@ from longmark.errors import ModelError, NoScore, OverBudget
 from longmark.metric import Metric, Score, ScoreSpec, Silence, Why
 from longmark.metrics.citations._arithmetic import ASKED, citation_scores
 from longmark.metrics.citations._grades import FULL, SUPPORT, grade_calls, graded, judge_of
-from longmark.metrics.citations._params import CitationsParams
+from longmark.metrics.citations._params import CitationsParams as CitationsParams  # published here
 from longmark.metrics.citations._published import published_sentences
 from longmark.metrics.citations._quotes import Quotation, located, quoted, words_of
 from longmark.metrics.citations._sources import (
