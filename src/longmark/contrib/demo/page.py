@@ -250,7 +250,7 @@ def _systems(demo: Demo) -> Section:
         ),
         comparison.metrics,
         "A conclusion allows for chance: a test of all pairs of systems on all of these metrics. Higher counts "
-        "as better; for the length too, which is the baseline that a metric has to surpass.",
+        "as better. The length says only which answers are longer; a metric has to surpass it as a baseline.",
     )
     nearest = max(SYSTEMS, key=corpus.shared)
     text = (
