@@ -99,6 +99,23 @@ def test_notes_stand_at_the_end_behind_their_numbers(tmp_path: Path) -> None:
     assert omitted == {"running heads and feet": 1}
 
 
+def test_each_note_is_written_once_and_its_part_is_read_once(tmp_path: Path) -> None:
+    numbers = range(1, 301)
+    notes = "".join(
+        f"<w:footnote w:id='{n}'>{paragraph(run(f'Note {n}.') + mark('footnote', n))}</w:footnote>"
+        for n in numbers
+    )
+    parts = {"word/footnotes.xml": f"<w:footnotes {NAMESPACES}>{notes}</w:footnotes>"}
+    body = paragraph("".join(run("x") + mark("footnote", n) for n in (*numbers, 1, 999)))
+    path = docx(tmp_path / "a.docx", body, parts)
+    # A limit that holds each part once, and not the notes once for each of their marks.
+    text, _, _ = word.word_text(path, 2 * sum(map(len, (body, parts["word/footnotes.xml"]))))
+    paragraphs_of_text = text.split("\n\n")
+    assert len(paragraphs_of_text) == 301
+    assert paragraphs_of_text[0].endswith("x[300]x[1]x")
+    assert paragraphs_of_text[300] == "[300] Note 300.[300]"
+
+
 def test_equations_raised_digits_and_ruby_keep_their_meaning(tmp_path: Path) -> None:
     fraction = (
         "<m:f><m:num><m:r><m:t>a+b</m:t></m:r></m:num><m:den><m:r><m:t>2</m:t></m:r></m:den></m:f>"

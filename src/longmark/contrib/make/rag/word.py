@@ -71,7 +71,9 @@ class _WordReader:
         self._names = names
         self._page = PageOfXml()
         self._levels = self._heading_levels()
-        self._notes: list[Any] = []  # in the order of their marks
+        self._marked: list[Any] = []  # notes, in the order of their first marks
+        self._numbers: dict[tuple[str, str], int] = {}  # kind of mark, id -> number
+        self._parts_of_notes: dict[str, dict[str, Any]] = {}  # kind of mark -> id -> note
         self._boxes: list[Any] = []  # text boxes of the paragraph that is being read
 
     def read(self) -> tuple[str, Headings, dict[str, int]]:
@@ -82,7 +84,7 @@ class _WordReader:
         if heads:
             self._page.left_out["running heads and feet"] += len(heads)
         self._blocks(body)
-        for number, note in enumerate(self._notes, 1):  # a note may have marks of further notes
+        for number, note in enumerate(self._marked, 1):  # a note may have marks of further notes
             self._page.whole("p", f"[{number}] " + self._note_text(note))
         self._page.paragraphs.close()
         text, headings = joined(self._page.paragraphs)
@@ -118,11 +120,14 @@ class _WordReader:
         return levels
 
     def _note_text(self, note: Any) -> str:
-        inner = _WordReader.__new__(_WordReader)
-        inner.__dict__ = {**self.__dict__, "_page": PageOfXml(left_out=self._page.left_out)}
-        inner._blocks(note)
-        inner._page.paragraphs.close()
-        return " ".join(inner._page.paragraphs.paragraphs)
+        """The text of a note, its paragraphs in one."""
+        page = self._page
+        self._page = PageOfXml(left_out=page.left_out)
+        self._blocks(note)
+        self._page.paragraphs.close()
+        paragraphs = self._page.paragraphs.paragraphs
+        self._page = page
+        return " ".join(paragraphs)
 
     # Blocks ----------------------------------------------------------------------------------------------------------
 
@@ -246,13 +251,16 @@ class _WordReader:
 
     def _note(self, kind: str, note_id: str) -> None:
         """The mark of a note; its text is written at the end."""
-        if _NOTES[kind] not in self._names:
+        if kind not in self._parts_of_notes:
+            part = self._part(_NOTES[kind]) if _NOTES[kind] in self._names else ()
+            self._parts_of_notes[kind] = {attribute(note, "id"): note for note in part}
+        note = self._parts_of_notes[kind].get(note_id)
+        if note is None:
             return
-        for note in self._part(_NOTES[kind]):
-            if attribute(note, "id") == note_id:
-                self._notes.append(note)
-                self._page.text(f"[{len(self._notes)}]")
-                return
+        if (kind, note_id) not in self._numbers:  # two marks may name one note
+            self._marked.append(note)
+            self._numbers[kind, note_id] = len(self._marked)
+        self._page.text(f"[{self._numbers[kind, note_id]}]")
 
 
 def _through(node: Any, name: str) -> Iterable[Any]:
