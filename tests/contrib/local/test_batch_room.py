@@ -44,11 +44,13 @@ def test_a_batch_is_halved_until_it_fits_and_later_ones_begin_with_that_size() -
     assert sizes == [64, 32, 16, 16]
 
 
-def test_a_room_doubles_after_full_batches_only_and_not_beyond_what_did_not_fit() -> None:
+def test_a_room_doubles_after_batches_of_more_than_half_of_it_only_and_not_beyond_what_did_not_fit() -> (
+    None
+):
     room = BatchRoom(16, 128)
-    room.held(15)
+    room.held(8)
     assert room.size == 16
-    room.held(16)
+    room.held(9)
     assert room.size == 32
     room.held(400)
     assert room.size == 64

@@ -30,15 +30,16 @@ _PHRASES = (
 class BatchRoom:
     """The size of a batch, in the unit of who reads (texts or tokens), at least 1.
 
-    limit: up to which the size doubles after a full batch was read. It ends where memory ended once.
+    limit: up to which the size doubles after a batch of more than half of it. It ends where memory ended once.
     """
 
     size: int
     limit: int
 
     def held(self, used: int) -> None:
-        """A batch of `used` was read. One that filled the room shows that more may fit."""
-        if used >= self.size and 2 * self.size <= self.limit:
+        """A batch of `used` was read. One that filled more than half of the room shows that more may fit: texts of
+        unequal length seldom fill it to the last token."""
+        if 2 * used > self.size and 2 * self.size <= self.limit:
             self.size *= 2
 
     def halve(self) -> bool:
