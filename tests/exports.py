@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests import exports_of_labels, exports_of_libraries, exports_of_traces
+from tests import exports_of_evaluators, exports_of_labels, exports_of_libraries, exports_of_traces
 from tests.export import FOLDER, Export
 
 from longmark.errors import UserError
@@ -50,6 +50,7 @@ ARGILLA_LABELS = (("a1", ANN, "quality", 4.0), ("a1", ANN, "issues", "long; vagu
 EXPORTS = (
     *exports_of_libraries.EXPORTS,
     *exports_of_traces.EXPORTS,
+    *exports_of_evaluators.EXPORTS,
     *exports_of_labels.EXPORTS,
     Export(
         INSPECT,

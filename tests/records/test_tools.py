@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.exports import EXPORTS
 
 from longmark.errors import BadInput, UserError
 from longmark.records import Example
@@ -50,7 +51,6 @@ READ: dict[str, tuple[str, tuple[Any, ...], int, str | None, dict[str, int]]] = 
     "phoenix-table.jsonl": ("a table of Phoenix's spans", FOUND, 1, "gpt-4o", {"other spans": 1}),
     "mlflow.json": ("MLflow traces", FOUND, 1, None, {"other spans": 1}),
     "mlflow-table.jsonl": ("a table of MLflow's traces", FOUND, 1, None, {"other spans": 1}),
-    "promptfoo.json": ("promptfoo results", NILE, 2, "openai:gpt-5", {"scores of assertions": 2}),
     "deepeval.json": (
         *("DeepEval test run", NILE, 1, None),
         {"tool calls": 1, "scores of DeepEval's metrics": 1},
@@ -181,7 +181,13 @@ def test_a_file_of_a_tool_is_read_by_its_shape(name: str) -> None:
 
 
 def test_every_shape_has_a_fixture_and_every_fixture_is_read() -> None:
-    assert {shape.name for shape in SHAPES} == {name for name, *_ in READ.values()}
+    shapes = {name for name, *_ in READ.values()}
+    for export in EXPORTS:
+        if not export.of_labels and not export.refused:
+            reading = Reading(export.path, mapping=dict(export.mapping))
+            next(iter(reading.singles()))
+            shapes |= {reading.shape.name} if reading.shape else set()
+    assert {shape.name for shape in SHAPES} == shapes
     assert {path.name for path in TOOLS.iterdir()} == set(READ)
 
 
@@ -667,3 +673,11 @@ def test_calls_of_openinference_keep_their_names_and_arguments() -> None:
     ]
     (example,), _ = read({"turns": turns})
     assert example.turns[1].calls == ('look({"q":"nile"})',)
+
+
+@pytest.mark.parametrize("column", ["answer", "question", "gold"])
+def test_a_mapped_column_may_have_the_name_of_a_field_that_the_shape_reads(column: str) -> None:
+    result = promptfoo_result(0, "A", question="Where?") | {column: "in France"}
+    (example,) = Reading([result], mapping={"references": column}).singles()
+    assert (example.question, example.answer) == ("Where?", "Paris")
+    assert example.references == ("in France",)

@@ -175,6 +175,8 @@ class Columns:
         if whole is not None:
             left_out = {*self._column_of, *self._left_out}
             record = {field: value for field, value in record.items() if field not in left_out}
+        # The fields that a shape read are apart from mapped columns, which may have their names.
+        shaped = record if whole is not None else None
         record = record | mapped if mapped else record
         wrong: list[str] = []
         pair: dict[str, Any] = {}
@@ -186,6 +188,7 @@ class Columns:
                 )
                 pair = pair_fields.read()
                 record = pair_fields.rest
+                shaped = None
         except Problem as problem:
             raise BadRecord(str(problem)) from None
         fields: dict[str, Any] = {}
@@ -193,7 +196,12 @@ class Columns:
         unknown: dict[str, Any] = {}
         raw_contexts: Any = None
         reply: CitedReply | None = None
-        for field, column, raw in self._assigned(record, unknown):
+        assigned = (
+            self._assigned(record, unknown)
+            if shaped is None
+            else self._assigned_of_shape(shaped, mapped, unknown)
+        )
+        for field, column, raw in assigned:
             source.setdefault(field, column)
             if field == "contexts":
                 raw_contexts = raw
@@ -203,7 +211,9 @@ class Columns:
             elif field == "turns" and not pair and reply is None:
                 reply = last_cited_reply(raw)
             try:
-                value = self._value(field, raw)
+                # A shape reads records without their empty cells: an empty text that it gives is one.
+                empty_text = whole is not None and field in _TEXTS and raw == ""
+                value = raw if empty_text else self._value(field, raw)
             except Problem as problem:
                 wrong.append(f"{problem}{_remedy(field, column, raw, record, whole)}")
                 continue
@@ -298,6 +308,20 @@ class Columns:
                 yield field_named, column, raw
             elif not self._empty(raw):
                 unknown[column] = raw
+
+    def _assigned_of_shape(
+        self, shaped: dict[str, Any], mapped: dict[str, Any], unknown: dict[str, Any]
+    ) -> Iterator[tuple[str, str, Any]]:
+        """(field, column, value) of the mapped columns, then of the fields that a shape read."""
+        for field, column in self._column_of.items():
+            if column in mapped:
+                yield field, column, mapped[column]
+        for field, value in shaped.items():
+            holds = HOLDS.get(field)
+            if field in NAMES and (holds is None or holds(messages.parsed(value))):
+                yield field, field, value
+            elif not self._empty(value):
+                unknown[field] = value
 
     def _beside_input(self, record: Mapping[str, Any]) -> dict[str, str]:
         """The columns of a record that are fields because its question is `input`."""
@@ -438,7 +462,7 @@ def _remedy(field: str, column: str, raw: Any, record: Mapping[str, Any], whole:
         if cited := proposals.with_citations(field, column, raw):
             return f"; read its texts with their citations: {cited}"
         return f"; join its texts: {option}"
-    return "" if whole is None else _choice(field, raw, whole)
+    return "" if whole is None or field not in _TEXTS else proposals.part_of(field, raw, whole)
 
 
 def is_like_an_id(text: str) -> bool:
@@ -458,32 +482,6 @@ def _are_ids(references: Any, record: Mapping[str, Any], whole: Any) -> bool:
         for item in value[:_COLUMNS_SHOWN]
     )
     return cites or _CITED in every
-
-
-def _choice(field: str, raw: Any, record: dict[str, Any]) -> str:
-    """Which parts of an object could be the text that it should be, for a message."""
-    if (
-        field not in _TEXTS
-        or not isinstance(raw, dict)
-        or not (place := paths.place_of(record, raw))
-    ):
-        return ""
-    parts = {part: value for part, value in raw.items() if isinstance(value, str)}
-    for part, value in ({} if parts else raw).items():
-        inner = (
-            value.items()
-            if isinstance(value, dict)
-            else enumerate(value)
-            if isinstance(value, list)
-            else ()
-        )
-        inside = (
-            (f".{key}" if isinstance(value, dict) else f"[{key}]", value_of_key)
-            for key, value_of_key in inner
-        )
-        parts |= {part + key: item for key, item in inside if isinstance(item, str)}
-    texts = [named("mapping", {field: f"{place}.{part}"}) for part in parts]
-    return f"; name its text: {' or '.join(texts[:3])}" if texts else ""
 
 
 def _nothing_known(record: dict[str, Any]) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 
 from longmark.errors import UserError
 from longmark.options import named
-from longmark.records import cited, label_answers, messages, notation, replies
+from longmark.records import answer_tables, cited, label_answers, messages, notation, replies
 from longmark.records.values import Problem, missing
 
 _LISTS = frozenset(("contexts", "references"))
@@ -157,6 +157,7 @@ def _options() -> Any:
         notation.digest,
         notation.short,
         notation.joined,
+        answer_tables.promptfoo_answers,
         cited.cited_answer,
         cited.cited_ids,
         cited.id_list,

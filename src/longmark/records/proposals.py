@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from longmark.options import named
-from longmark.records import messages
+from longmark.records import messages, paths
 
 _WORDS = {
     # field -> words of a column's name; the first field with a word of the name has the column
@@ -194,3 +194,25 @@ def _key_of(raw: Any) -> str | None:
 
 def _join(name: str, key: str) -> str:
     return f'join(`" "`, {name}{f"[].{key}" if key else ""})'
+
+
+def part_of(field: str, raw: Any, record: dict[str, Any]) -> str:
+    """Which parts of an object could be the text that it should be, for a message."""
+    if not isinstance(raw, dict) or not (place := paths.place_of(record, raw)):
+        return ""
+    parts = {part: value for part, value in raw.items() if isinstance(value, str)}
+    for part, value in ({} if parts else raw).items():
+        inner = (
+            value.items()
+            if isinstance(value, dict)
+            else enumerate(value)
+            if isinstance(value, list)
+            else ()
+        )
+        inside = (
+            (f".{key}" if isinstance(value, dict) else f"[{key}]", value_of_key)
+            for key, value_of_key in inner
+        )
+        parts |= {part + key: item for key, item in inside if isinstance(item, str)}
+    texts = [named("mapping", {field: f"{place}.{part}"}) for part in parts]
+    return f"; name its text: {' or '.join(texts[:3])}" if texts else ""

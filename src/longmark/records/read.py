@@ -424,8 +424,8 @@ def _without_empty_cells(record: Any) -> Any:
 
 
 def _each(raw: Iterator[tuple[int, Any]], shape: Shape) -> Iterator[tuple[int, Any]]:
-    for place, record in raw:
-        for opened in shape.opened(record):
+    for row, (place, record) in enumerate(raw):
+        for opened in shape.opened(record, row):
             yield place, opened
 
 

@@ -62,6 +62,7 @@ class Shape:
     repeats       what the other ones are
     answers_at    a path to the answers of a record, of which each is read as a record: `answer` is the one, `number` its
                   place from 1
+    records_at    a path to the records that a record holds, which are read in its place: `row` is its place from 0
     spans         the records are spans, or have them: `records.spans` makes a record of each trace
     """
 
@@ -78,6 +79,7 @@ class Shape:
     once: str = ""
     repeats: str = "repeats of an answer"
     answers_at: str = ""
+    records_at: str = ""
     spans: SpanShape | None = None
 
     def fits(self, record: Mapping[str, Any]) -> bool:
@@ -86,8 +88,12 @@ class Shape:
             not self.when or bool(paths.reader(record)(self.when))
         )
 
-    def opened(self, record: Any) -> list[Any]:
-        """A record for each answer of a record; of any other shape the record itself."""
+    def opened(self, record: Any, row: int) -> list[Any]:
+        """A record for each answer of a record; of any other shape the record itself. row: its place from 0."""
+        if self.records_at and isinstance(record, dict):
+            records = paths.reader(record)(self.records_at)
+            if isinstance(records, list):
+                return [{**inner, "row": row} for inner in records]
         answers = (
             paths.reader(record)(self.answers_at)
             if self.answers_at and isinstance(record, dict)

@@ -23,6 +23,7 @@ from typing import IO, Any
 from longmark.errors import UnknownName, UserError, library
 from longmark.options import named
 from longmark.records import arrow_files, containers
+from longmark.records.answer_tables import own_names
 from longmark.records.columns import field_of
 from longmark.records.files import (
     LONGEST_LINE,
@@ -51,6 +52,9 @@ _MORE = {
     ".eval": "inspect",
     ".arrow": "arrow",
 }  # formats of records that are no documents
+_OF_PAGES = frozenset((".html", ".htm", ".yaml", ".yml", ".xml", ".md", ".txt"))
+"""Suffixes of reports, which tools write beside files that can be read."""
+
 TEXT = frozenset(("jsonl", "json", "csv", "tsv"))
 """Formats of text, which have an encoding."""
 
@@ -104,6 +108,8 @@ def kind_of(path: Path) -> str:
         unpack = (
             "unpack it first"
             if path.suffix.lower() in (".gz", ".zip", ".xz", ".zst", ".bz2")
+            else "export the answers as .json, .jsonl or .csv, or convert it"
+            if path.suffix.lower() in _OF_PAGES
             else "convert it"
         )
         raise UserError(
@@ -267,7 +273,9 @@ def _csv(path: Path, usual: str, encoding: str) -> Records:
             ) from None
         if not any(cell.strip() for cell in cells):
             raise UserError(f"{path}: the first line must name the columns")
-        names = [cell.strip() or f"column_{number}" for number, cell in enumerate(cells, 1)]
+        names = own_names(
+            [cell.strip() or f"column_{number}" for number, cell in enumerate(cells, 1)]
+        )
         copies = _copies(names)
         while True:
             line = rows.line_num + before

@@ -11,7 +11,7 @@ _ASKED = "question(without_data(vars))"  # the variables of a test, less its pas
 
 PROMPTFOO = Shape(
     "promptfoo results",
-    "promptfoo 0.118, results of version 3 (test/__fixtures__/sample-export.json)",
+    "promptfoo 0.123.1 (results of version 3 that it wrote: examples/exports/promptfoo)",
     keys=("promptIdx", "testIdx", "vars", "response"),
     fields={
         "id": "join('-', [to_string(testIdx), to_string(promptIdx)])",
@@ -29,7 +29,26 @@ PROMPTFOO = Shape(
     },
     meta={"prompt": "prompt.label", "error": "error"},
     conversation=("prompt.raw",),
+    beside="testCase.metadata",
     ignored={"scores of assertions": "gradingResult.componentResults"},
+)
+
+PROMPTFOO_TABLE = Shape(
+    "promptfoo's table",
+    "promptfoo 0.123.1 (CSV that it wrote: examples/exports/promptfoo)",
+    keys=(),
+    when="promptfoo_answers(@)",
+    fields={
+        "id": "join('-', [to_string(row), to_string(promptfoo.number)])",  # as in its JSON
+        "question": "question(without_data(promptfoo.vars))",
+        "answer": "answer(promptfoo.output)",
+        "contexts": "not_null(contexts, context, documents, passages)",
+        "references": "not_null(reference, expected, expected_output, ground_truth)",
+        "system": "promptfoo.system",
+    },
+    meta={"reason": "promptfoo.reason"},
+    records_at="promptfoo_answers(@)",
+    ignored={"scores of answers": "promptfoo.scores"},
 )
 
 _DEEPEVAL_ID = (  # several cases may have one name; the usual names end with the case's number already
@@ -337,6 +356,7 @@ SHAPES = (
     ALCE,
     DEEP_RESEARCH,
     PROMPTFOO,
+    PROMPTFOO_TABLE,
     DEEPEVAL,
     DEEPEVAL_TURNS,
     INSPECT,

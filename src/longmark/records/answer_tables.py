@@ -1,0 +1,62 @@
+"""Tables with a column for each system, as promptfoo writes them: the answer, and behind it the same columns each time.
+
+`own_names` tells the repeated columns apart when the first line is read, and `promptfoo_answers` takes a row apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from longmark.records.notation import short
+
+BESIDE = ("Status", "Score", "Named Scores", "Grader Reason", "Comment")
+"""The columns behind each answer in promptfoo 0.123 (its CSV)."""
+_SEPARATOR = " \u2192 "
+_FAILED = "ERROR"
+"""The status of a call that failed or gave no output. Its cell is as empty as that of an empty answer, or has the error."""
+
+
+def own_names(names: list[str]) -> list[str]:
+    """The names of columns, each of `BESIDE` with the name of the answer before it; other tables' as they are."""
+    distinct_names = list(names)
+    for place in range(1, len(names) - len(BESIDE) + 1):
+        if tuple(names[place : place + len(BESIDE)]) == BESIDE:
+            for behind, name in enumerate(BESIDE):
+                distinct_names[place + behind] = f"{names[place - 1]}{_SEPARATOR}{name}"
+    return distinct_names
+
+
+def promptfoo_answers(row: Any) -> list[dict[str, Any]]:
+    """A record for each answer in a row: the variables of the test, and under `promptfoo` what is of this answer. []
+    for a row of any other table."""
+    if not isinstance(row, Mapping):
+        return []
+    status = f"{_SEPARATOR}{BESIDE[0]}"
+    columns = [str(name).removesuffix(status) for name in row if str(name).endswith(status)]
+    variables = {
+        name: cell
+        for name, cell in row.items()
+        if name not in columns and _SEPARATOR not in str(name)
+    }
+    labels = {_parts(column)[1] for column in columns}
+    answers = []
+    for number, column in enumerate(columns):
+        provider, label = _parts(column)
+        beside = {name: row.get(f"{column}{_SEPARATOR}{name}") for name in BESIDE}
+        answer = {
+            "number": number,
+            "system": f"{provider} / {short(label)}" if len(labels) > 1 else provider,
+            "output": None if beside["Status"] == _FAILED else row.get(column) or "",
+            "scores": [beside["Score"]] if beside["Score"] else [],
+            "reason": beside["Grader Reason"],
+            "vars": {name: cell for name, cell in variables.items() if name != "Description"},
+        }
+        answers.append({**variables, "promptfoo": answer})
+    return answers
+
+
+def _parts(column: str) -> tuple[str, str]:
+    """The provider and the prompt of a column, of `[provider] prompt`."""
+    provider, bracket, prompt = column.removeprefix("[").partition("] ")
+    return (provider, prompt) if bracket else (column, "")
