@@ -115,13 +115,30 @@ def count_style(text: str) -> StyleCounts:
             ):
                 docstrings.add((node.body[0].lineno, node.body[0].col_offset))
     lines: set[int] = set()
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+    for token in source_tokens(text):
         counts.comments += token.type == tokenize.COMMENT
         if token.type not in NO_CODE and token.start not in docstrings:
             counts.tokens += 1
             lines.update(range(token.start[0], token.end[0] + 1))
     counts.code_lines = len(lines)
     return counts
+
+
+def source_tokens(text: str) -> Iterator[tokenize.TokenInfo]:
+    """The tokens of a source, an f-string as one of them, as Python 3.11 has it; from 3.12 on its parts are tokens."""
+    first_part: tokenize.TokenInfo | None = None
+    depth = 0
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        kind = tokenize.tok_name[token.type]
+        if kind == "FSTRING_START":
+            first_part = token if depth == 0 else first_part
+            depth += 1
+        elif kind == "FSTRING_END":
+            depth -= 1
+            if depth == 0 and first_part is not None:
+                yield first_part._replace(type=tokenize.STRING, end=token.end)
+        elif depth == 0:
+            yield token
 
 
 def bound_names(node: ast.AST) -> Iterator[str]:
