@@ -271,9 +271,12 @@ def keywords(kind: type, arguments: argparse.Namespace) -> dict[str, Any]:
     """The options of a dataclass that the command line gives, as keywords of Python: texts are read as `Option.kind`
     says (`VALUES`). UserError for a text that is none of its kind."""
     options = values_of(kind, arguments)
-    for name, _default, form in declared(kind):
+    for name, default, form in declared(kind):
         if form.kind in VALUES and name in options:
-            options[name] = VALUES[form.kind](options[name])
+            # argparse would add to a default of its own: a repeatable option that nobody gave is empty
+            options[name] = (
+                VALUES[form.kind](options[name]) if options[name] or not default else default
+            )
     return options
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from longmark.stats.hypotheses import Hypothesis
 
 QUESTION = "question_id"
+BASELINES = ("longer", "longer-words", "first", "model", "frequent")  # analysis.metaeval.baselines
 _SIDES = "compare runs or systems (default: run if several runs are given, else system)"
 
 # Parts ----------------------------------------------------------------------------------------------------------------
@@ -299,6 +300,13 @@ class HumanColumns:
 class MetaevalStatistics:
     """statistics"""
 
+    baselines: Sequence[str] = option(
+        ("longer", "frequent"),
+        f"the baselines of choices: {', '.join(BASELINES)} (default: longer,frequent)",
+        "NAME,…",
+        line="baseline",
+        kind="names",
+    )
     round: int = option(
         2,
         "round scores to N decimals before comparing two answers (default: {default})",

@@ -36,12 +36,13 @@ _FIRST = 3  # answers that an error can show
 @dataclass(frozen=True, slots=True)
 class Answer:
     """An answer that metrics scored. text: length and hash of its text in one number, None if the source does not have
-    the text."""
+    the text; words: how many it has, where they were counted."""
 
     example_id: str
     question_id: str
     system: str
     text: int | None
+    words: int | None = None
 
     @property
     def length(self) -> int | None:
@@ -109,6 +110,7 @@ class ScoredParts:
 Source = str | Path | Iterable[Row]
 Named = Callable[[str, str, str | None], bool]
 """Whether an answer is asked for, by its example_id, question_id and system (None: of any system)."""
+WordCount = Callable[[str], int | None]
 
 
 def read_answers(
@@ -116,9 +118,11 @@ def read_answers(
     wanted: Sequence[str] = (),
     lower: Sequence[str] = (),
     named: Named | None = None,
+    word_count: WordCount | None = None,
 ) -> AnswerScores:
     """The scores of all sources. wanted: metrics or families; lower: metrics of which lower scores are better; named:
-    the answers that are asked for (default: all), and some others. Several sources are joined by all their answers.
+    the answers that are asked for (default: all), and some others; word_count: counts the words of each (default: not
+    counted). Several sources are joined by all their answers.
 
     Errors: UserError if a source has no rows, UnknownName if a metric has none.
     """
@@ -129,6 +133,7 @@ def read_answers(
             source,
             notices,
             named if len(listed) == 1 else None,
+            word_count,
         )
         for source in listed
     ]
@@ -138,6 +143,7 @@ def read_answers(
     groups = _groups(sources)
     for source in sources:
         source.texts.clear()
+        source.words.clear()
     return replace(
         _selected(
             _joined(sources, names, groups),
@@ -164,6 +170,7 @@ class _Source:
     texts: dict[str, int] = field(
         default_factory=dict
     )  # id -> length and hash of the answer, in one number
+    words: dict[str, int | None] = field(default_factory=dict)  # id -> of the answer
     scores: dict[str, array[float]] = field(default_factory=dict)
     unscored: dict[str, dict[int, str]] = field(default_factory=dict)
     signatures: dict[str, list[Signature]] = field(default_factory=dict)
@@ -181,8 +188,9 @@ class _Source:
                 observation.example_id, observation.question_id, system
             ):
                 text = self.texts.get(observation.example_id)
+                words = self.words.get(observation.example_id)
                 self.answers[place] = Answer(
-                    observation.example_id, observation.question_id, system, text
+                    observation.example_id, observation.question_id, system, text, words
                 )
             self.questions.append(hash(observation.question_id))
             self.system_of.append(self.systems.setdefault(system, len(self.systems)))
@@ -211,7 +219,12 @@ def _listed(
     return listed  # type: ignore[return-value]
 
 
-def _read(scored: Source | ScoredParts, notices: list[str], asked_for: Named | None) -> _Source:
+def _read(
+    scored: Source | ScoredParts,
+    notices: list[str],
+    asked_for: Named | None,
+    word_count: WordCount | None,
+) -> _Source:
     with Observations() as observations:
         if isinstance(scored, ScoredParts):
             source = _Source(scored.path, asked_for, facts=dict(scored.facts))
@@ -232,6 +245,8 @@ def _read(scored: Source | ScoredParts, notices: list[str], asked_for: Named | N
                     continue
                 if source.asks_for(example.id, example.question_id, None):
                     source.texts[example.id] = _length_and_hash(example.answer)
+                    if word_count is not None:
+                        source.words[example.id] = word_count(example.answer)
         for metric in observations.metrics:
             source.signatures[metric] = observations.signatures(metric, 0)
             source.scores[metric] = array("d")

@@ -15,8 +15,9 @@ from tests.there import counted, there
 
 from longmark.analysis.metaeval import metaeval
 from longmark.analysis.metaeval.agreement import RATER, RatedItems, Vote, agreement, most_of_others
+from longmark.analysis.metaeval.baselines import LONGER, TITLES
 from longmark.analysis.metaeval.choice_sample import ChoiceMetric
-from longmark.analysis.metaeval.choices import LONGER, ChoiceLabel
+from longmark.analysis.metaeval.choices import ChoiceLabel
 from longmark.analysis.metaeval.options import MetaevalOptions
 from longmark.analysis.metaeval.sections import document
 from longmark.records import Example, Row
@@ -95,9 +96,9 @@ def test_the_longer_answer_is_a_baseline_where_answers_are_known(tmp_path: Path)
     rows = rows_of("m", [(1, 0), (1, 0), (1, 0)])
     run = write_run(tmp_path / "run", examples, rows, manifest())
     found = metaeval(run, human(["a", "tie", "a"]))
-    assert accuracy(found, LONGER).choices == ("a", "tie", "b")
-    assert accuracy(found, LONGER).accuracy.value == pytest.approx(2 / 3)
-    assert LONGER not in [
+    assert accuracy(found, TITLES[LONGER]).choices == ("a", "tie", "b")
+    assert accuracy(found, TITLES[LONGER]).accuracy.value == pytest.approx(2 / 3)
+    assert TITLES[LONGER] not in [
         a.metric for a in part_of(metaeval(rows, human(["a", "tie", "a"]))).metrics
     ]
 

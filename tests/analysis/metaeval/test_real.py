@@ -15,7 +15,8 @@ from tests.stats.resampled import bootstrap
 from tests.there import counted
 
 from longmark.analysis.metaeval import metaeval
-from longmark.analysis.metaeval.choices import LONGER, ChoiceLabel
+from longmark.analysis.metaeval.baselines import LONGER, TITLES
+from longmark.analysis.metaeval.choices import ChoiceLabel
 from longmark.analysis.metaeval.ratings import RatingLabel
 from longmark.records import Example
 from longmark.stats.results import Estimate
@@ -71,14 +72,14 @@ def test_the_longer_answer_on_six_hundred_expert_preferences(tmp_path: Path):
         by_hand.append((choice, "tie" if a == b else "a" if a > b else "b", item["compare_type"]))
     run = write_run(tmp_path / "run", examples, rows, manifest())
     found = choices(metaeval(run, said))
-    longer = next(a for a in found.metrics if a.metric == LONGER)
+    longer = next(a for a in found.metrics if a.metric == TITLES[LONGER])
     right = [gold == chosen for gold, chosen, _ in by_hand]
     decided = [gold == chosen for gold, chosen, _ in by_hand if gold != "tie"]
     assert (longer.accuracy.value, longer.accuracy.n) == (sum(right) / 600, 600)
     assert (longer.without_ties.value, longer.without_ties.n) == (sum(decided) / 551, 551)
     assert found.human == {"a": 300, "b": 251, "tie": 49}
     for group in found.groups:
-        if group.metric == LONGER:
+        if group.metric == TITLES[LONGER]:
             here = [gold == chosen for gold, chosen, mode in by_hand if mode == group.group]
             assert group.estimate.value == pytest.approx(sum(here) / len(here))
     # What makes answers longer does not make them better here: no better than a coin where experts decided.

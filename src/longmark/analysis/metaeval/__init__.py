@@ -57,7 +57,8 @@ def metaeval(
 
     UserError and its subclasses if a side cannot be read, or nothing can be joined; UnknownName for an unknown option.
     """
-    from longmark.analysis.metaeval.choices import choice_label
+    from longmark.analysis.metaeval.baselines import LONGER_WORDS, word_count
+    from longmark.analysis.metaeval.choices import absent_baselines, choice_label
     from longmark.analysis.metaeval.labels import check_any, join, lost_labels, named_by
     from longmark.analysis.metaeval.part_scores import scored_parts
     from longmark.analysis.metaeval.ragchecker import labels_of, pairs_in
@@ -85,7 +86,14 @@ def metaeval(
                 option = named("labels", group=MetaevalGroups)
                 raise UnknownName(f"label in {option}", name, human_labels.labels, hint)
         sources = scored_parts(rows, human_labels) if human_labels.parts else _sources(rows)
-        scores = read_answers(sources, chosen.metrics, chosen.lower, named_by(human_labels))
+        counts_words = human_labels.choices and LONGER_WORDS in chosen.baselines
+        scores = read_answers(
+            sources,
+            chosen.metrics,
+            chosen.lower,
+            named_by(human_labels),
+            word_count if counts_words else None,
+        )
         joined = {
             name: join(human_labels, scores, name)
             for name in dict.fromkeys(chosen.labels or human_labels.labels)
@@ -121,12 +129,14 @@ def metaeval(
         f"Agreement and the human ceiling of {name} are those of the raters, who gave {raters_label}."
         for name, raters_label in raters_labels.items()
     ]
+    label_values = tuple(map(results_of, joined))
+    notices += absent_baselines(chosen, label_values)
     return Metaeval(
         sources=scores.sources,
         human=human_labels.name,
         joined=len({item.places for items, _ in joined.values() for item in items if item.places}),
         metrics={name: direction(facts) for name, facts in scores.metrics.items()},
-        labels=tuple(map(results_of, joined)),
+        labels=label_values,
         by=human_labels.by,
         empty=human_labels.empty,
         options=chosen,

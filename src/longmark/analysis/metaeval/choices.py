@@ -6,8 +6,8 @@ orders has one vote: a tie if the two choices differ.
 
 Of three systems or more, the raters' choices and each metric's are turned into Bradley-Terry strengths.
 
-Baselines: the longer answer (characters of the text), and always the most frequent human choice. Chance is 1/3 with
-three choices, 1/2 with two. Intervals are Wilson's, or Hall's t over questions if questions have several pairs.
+Beside the metrics stand baselines (`baselines`). Chance is 1/3 with three choices, 1/2 with two. Intervals are
+Wilson's, or Hall's t over questions if questions have several pairs.
 """
 
 from __future__ import annotations
@@ -22,6 +22,14 @@ import numpy as np
 
 from longmark.analysis.grid import Compared, compared
 from longmark.analysis.metaeval.agreement import RatedItems, RaterAgreement, Vote, agreement
+from longmark.analysis.metaeval.baselines import (
+    FREQUENT,
+    NEEDS,
+    PairSides,
+    baseline_choices,
+    baseline_of,
+    model_side,
+)
 from longmark.analysis.metaeval.choice_sample import BASELINE, TIE, ChoiceMetric, ChoiceSample, Made
 from longmark.analysis.metaeval.graded import GradedResult, graded
 from longmark.analysis.metaeval.labels import Join, RatedAnswer
@@ -33,7 +41,7 @@ from longmark.analysis.metaeval.results import (
     oriented,
     unscored,
 )
-from longmark.analysis.metaeval.tie_bands import TieBand, split, tie_band
+from longmark.analysis.metaeval.tie_bands import TieBand, split, tie_band, with_band
 from longmark.records.pair import plurality
 from longmark.report.format import direction
 from longmark.scores.answers import AnswerScores
@@ -43,8 +51,6 @@ from longmark.stats.proportion import clustered_share
 from longmark.stats.results import Estimate
 from longmark.stats.samples import Floats
 
-LONGER = "always the longer answer"
-ALWAYS = "always the most frequent choice"
 RATERS = "raters"
 _FEWEST_SYSTEMS = 3
 
@@ -101,14 +107,12 @@ def choice_label(
     chosen: dict[str, Made] = {
         name: _chosen(scores, name, pairs, options.round) for name in scores.metrics
     }
-    lengths = [[scores.answers[place].length for place in pair.places] for pair in pairs]
-    longer = [None if a is None or b is None else _better(a, b) for a, b in lengths]
-    if any(longer):
-        chosen[LONGER] = longer
-    all_choices = dict(chosen)
-    if counts:
-        usual = min(counts, key=lambda choice: (-counts[choice], choice))
-        all_choices[f"{ALWAYS} ({usual})"] = [usual] * len(pairs)
+    baselines = baseline_choices(options.baselines, [_sides(scores, pair) for pair in pairs], gold)
+    all_choices: dict[str, Made] = chosen | baselines
+    # the most frequent choice is known only from the choices themselves: no metric is tested against it alone
+    chosen |= {
+        title: choices for title, choices in baselines.items() if baseline_of(title) != FREQUENT
+    }
     sample = ChoiceSample(gold, [pair.question for pair in pairs], options)
     metrics = []
     for name, choices in all_choices.items():
@@ -148,6 +152,26 @@ def choice_label(
     )
 
 
+def absent_baselines(options: MetaevalOptions, labels: Sequence[object]) -> list[str]:
+    """Notices of the baselines that were asked for by name and stand in no table of a label. labels: their results."""
+    if options.baselines == MetaevalOptions().baselines:
+        return []  # nobody asked for these: without texts the longer answer is left out
+    of_choices = [label for label in labels if isinstance(label, ChoiceLabel)]
+    if not of_choices:
+        return [
+            "Baselines are of choices. Those of ratings are metrics: score classic.length in the run."
+        ]
+    notices = []
+    for label in of_choices:
+        present = {baseline_of(metric.metric) for metric in label.metrics}
+        notices += [
+            f"{label.label}: the baseline {name} is left out: {NEEDS[name]}."
+            for name in options.baselines
+            if name not in present
+        ]
+    return notices
+
+
 def votes_of(pair: RatedAnswer) -> list[Vote]:
     """One vote of each rater."""
     choices_of: dict[str, set[str]] = {}
@@ -179,8 +203,9 @@ def _agreement(
     return agreement(rated, {}, of_items, options)
 
 
-def _better(a: float, b: float) -> str:
-    return TIE if a == b else "a" if a > b else "b"
+def _sides(scores: AnswerScores, pair: RatedAnswer) -> PairSides:
+    a, b = (scores.answers[place] for place in pair.places)
+    return PairSides((a.length, b.length), (a.words, b.words), model_side(a.system, b.system))
 
 
 def _chosen(
@@ -190,7 +215,7 @@ def _chosen(
     sign = -1 if scores.metrics[metric].higher_is_better is False else 1
     score_pairs = [[float(column[place]) for place in pair.places] for pair in pairs]
     return [
-        None if isnan(a + b) else _better(sign * round(a, places), sign * round(b, places))
+        None if isnan(a + b) else with_band(sign * round(a, places), sign * round(b, places), 0)
         for a, b in score_pairs
     ]
 

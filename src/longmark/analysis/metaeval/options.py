@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from longmark.errors import UserError
+from longmark.errors import UnknownName, UserError
 from longmark.options import described, named
-from longmark.options.analyses import MetaevalGroups
+from longmark.options.analyses import BASELINES, MetaevalGroups
 from longmark.scores.files import names_given
 
 
@@ -17,8 +17,14 @@ class MetaevalOptions(MetaevalGroups):
     range."""
 
     def __post_init__(self) -> None:
-        for name in ("metrics", "labels", "by", "raters", "lower"):  # one text stands for a list
+        # one text stands for a list
+        for name in ("metrics", "labels", "by", "raters", "lower", "baselines"):
             object.__setattr__(self, name, names_given(getattr(self, name)))
+        for name in self.baselines:
+            if name not in BASELINES:
+                hint = f"The baselines are {', '.join(BASELINES)}."
+                option = named("baselines", group=MetaevalGroups)
+                raise UnknownName(f"baseline in {option}", name, BASELINES, hint)
         if not 0 < self.alpha < 1:
             raise UserError(
                 f"{named('alpha', self.alpha)}: expected a number between 0 and 1, such as 0.05"

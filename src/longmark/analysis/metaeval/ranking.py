@@ -19,8 +19,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from longmark.analysis.metaeval.agreement import RATER, Ceiling, RaterAgreement
+from longmark.analysis.metaeval.baselines import baseline_of
 from longmark.analysis.metaeval.choice_sample import BASELINE, ChoiceMetric
-from longmark.analysis.metaeval.choices import ALWAYS, LONGER, ChoiceLabel
+from longmark.analysis.metaeval.choices import ChoiceLabel
 from longmark.analysis.metaeval.ratings import RatedMetric, RatingLabel
 from longmark.report.charts import ForestRow, forest
 from longmark.report.figures import Figure
@@ -390,7 +391,7 @@ def _without_ceiling(part: RatingLabel | ChoiceLabel, ranked: Sequence[RankedMet
 
 def _lane_title(metric: RankedMetric) -> str:
     """The baselines of choices say in their names what they are; longer lanes do not fit a phone."""
-    if metric.name.startswith((LONGER, ALWAYS)):
+    if baseline_of(metric.name):
         return metric.title.removeprefix("always ")
     return f"{metric.title} (baseline)" if metric.baseline else metric.title
 

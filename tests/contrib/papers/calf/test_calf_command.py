@@ -34,7 +34,7 @@ def test_pairs_are_scored_and_compared_with_people(tmp_path: Path, study):
     accuracy = figures(tmp_path / "out", "accuracy")
     assert float(accuracy[LENGTH]["accuracy"]) == 0.5  # as the baseline: right on 1, 5, 7, 8
     assert accuracy[LENGTH]["conclusion"] == "not tested"  # four questions
-    assert accuracy["always longer, characters"]["conclusion"] == "baseline"
+    assert accuracy["always the longer answer"]["conclusion"] == "baseline"
     assert "figure 9" in (tmp_path / "out" / "report.html").read_text("utf-8")
     assert names_in(tmp_path / "out" / "disagreements") == [f"{LENGTH}.html"]
     page = (tmp_path / "out" / "disagreements" / f"{LENGTH}.html").read_text("utf-8")
@@ -149,7 +149,7 @@ def test_mistakes_are_explained(tmp_path: Path, study, words: list[str], message
     assert message in done.err
 
 
-@pytest.mark.parametrize("name", [LENGTH, "always first"])
+@pytest.mark.parametrize("name", [LENGTH, "always the first answer"])
 def test_verdicts_with_the_name_of_a_metric_are_an_error_before_anything_is_scored(
     tmp_path: Path, study, name: str
 ):

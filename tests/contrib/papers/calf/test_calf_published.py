@@ -8,10 +8,8 @@ import pytest
 from tests.contrib.papers.calf.test_calf_results import grids, shown
 from tests.program import run
 
+from longmark.analysis.metaeval.baselines import LONGER, LONGER_WORDS, MODEL, TITLES
 from longmark.contrib.papers.calf.results import (
-    LONGER_CHARACTERS,
-    LONGER_WORDS,
-    MODEL,
     CalfOptions,
     CalfResults,
 )
@@ -52,7 +50,7 @@ def test_the_verdicts_of_llmbar_give_the_published_figures_of_both_orders(tmp_pa
 def test_the_longer_answer_of_lfqa_e_is_right_in_274_of_600_pairs(tmp_path: Path):
     found = real(tmp_path, "lfqa-e", "lfqa_e/zh_first600.json")
     groups = (range(600), found.modes["human/model"], found.modes["model/model"])
-    right = [found.accuracy(LONGER_CHARACTERS, rows) for rows in groups]
+    right = [found.accuracy(TITLES[LONGER], rows) for rows in groups]
     assert [(round((one.value or 0) * one.n), one.n) for one in right] == [
         (274, 600),
         (179, 399),
@@ -60,13 +58,13 @@ def test_the_longer_answer_of_lfqa_e_is_right_in_274_of_600_pairs(tmp_path: Path
     ]
     assert found.gold.count("tie") == 49
     assert right[0].clusters == 201  # questions with the same context
-    assert LONGER_WORDS not in found.judges  # Chinese has no spaces
+    assert TITLES[LONGER_WORDS] not in found.judges  # Chinese has no spaces
 
 
 def test_the_baselines_of_haluquestqa_are_hard_to_beat(tmp_path: Path):
     found = real(tmp_path, "haluquestqa-pairs", "haluquestqa/half.jsonl")
     known = {one.metric: shown(one.accuracy) for one in found.metrics}
-    assert known[LONGER_WORDS] == (0.614, 345)
-    assert known[LONGER_CHARACTERS] == (0.812, 345)
-    assert known[MODEL] == (0.826, 345)
+    assert known[TITLES[LONGER_WORDS]] == (0.614, 345)
+    assert known[TITLES[LONGER]] == (0.812, 345)
+    assert known[TITLES[MODEL]] == (0.826, 345)
     assert len(found.subjects) == 7

@@ -19,14 +19,11 @@ from tests.contrib.papers.calf.calf_runs import (
 )
 
 from longmark.analysis.grid import Grid
+from longmark.analysis.metaeval.baselines import FIRST, LONGER, LONGER_WORDS, MODEL, TITLES
 from longmark.analysis.metaeval.tie_bands import best_band, split
 from longmark.contrib.papers.calf import cases
 from longmark.contrib.papers.calf.page import pages
 from longmark.contrib.papers.calf.results import (
-    FIRST,
-    LONGER_CHARACTERS,
-    LONGER_WORDS,
-    MODEL,
     CalfOptions,
     CalfResults,
 )
@@ -66,10 +63,10 @@ def test_accuracy_is_the_share_of_peoples_choices_with_and_without_their_ties(tm
     assert shown(metric.without_ties) == (0.5, 6)  # 1, 5, 8 of 1, 2, 3, 5, 6, 8
     assert shown(metric.decided) == (0.6, 5)  # and without 3, which it ties
     assert metric.unscored == {"unparsable": 1}
-    assert shown(found[FIRST].accuracy) == (0.375, 8)  # 1, 5, 7
-    assert shown(found[MODEL].accuracy) == (0.5, 2)  # 3 of 3, 4
-    assert shown(found[LONGER_WORDS].accuracy) == (0.5, 8)  # 1, 5, 7, 8
-    assert found[LONGER_CHARACTERS].choices == found[LONGER_WORDS].choices
+    assert shown(found[TITLES[FIRST]].accuracy) == (0.375, 8)  # 1, 5, 7
+    assert shown(found[TITLES[MODEL]].accuracy) == (0.5, 2)  # 3 of 3, 4
+    assert shown(found[TITLES[LONGER_WORDS]].accuracy) == (0.5, 8)  # 1, 5, 7, 8
+    assert found[TITLES[LONGER]].choices == found[TITLES[LONGER_WORDS]].choices
     assert found[JUDGE].unscored == {"no row": 4}
 
 
@@ -88,7 +85,7 @@ def test_tables_by_subject_and_mode_have_the_mean_of_the_groups_and_of_all_pairs
         0.5,
         0.583,
     ]  # 5, 8 of 5, 6, 8; 1, 4 of 1 to 4; (2/3 + 1/2) / 2
-    assert cells(third, MODEL) == [
+    assert cells(third, TITLES[MODEL]) == [
         0.5,
         None,
         0.5,
@@ -198,7 +195,7 @@ def test_peoples_choice_among_the_votes(tmp_path: Path):
 
 def test_two_metrics_make_the_same_choice_on_the_pairs_that_both_scored(tmp_path: Path):
     found = results(tmp_path)
-    assert shown(found.same(METRIC, FIRST, range(8))) == (0.571, 7)  # a on 1, 2, 5, 6
+    assert shown(found.same(METRIC, TITLES[FIRST], range(8))) == (0.571, 7)  # a on 1, 2, 5, 6
     assert shown(found.same(METRIC, JUDGE, range(8))) == (0.5, 4)  # a a, a tie, tie b, tie tie
 
 
@@ -234,7 +231,7 @@ def test_a_band_is_chosen_on_some_questions_and_tested_on_the_others(tmp_path: P
     assert metric.banded.n == metric.rest.n
     gain = (metric.banded.value or 0) - (metric.rest.value or 0)
     assert metric.gain.value == pytest.approx(gain)
-    assert [found.of_split(name).band for name in (JUDGE, FIRST)] == [None, None]
+    assert [found.of_split(name).band for name in (JUDGE, TITLES[FIRST])] == [None, None]
 
 
 def test_the_split_depends_on_the_seed_and_the_questions_only():
@@ -279,7 +276,7 @@ def test_the_order_of_the_pairs_and_of_the_sides_changes_nothing(tmp_path: Path)
     other = {
         one.metric: one for one in results(tmp_path / "swapped", given=swapped, made=back).metrics
     }
-    for name in (METRIC, LONGER_WORDS, LONGER_CHARACTERS, MODEL):
+    for name in (METRIC, TITLES[LONGER_WORDS], TITLES[LONGER], TITLES[MODEL]):
         assert other[name].accuracy == before[name].accuracy
 
 
@@ -370,7 +367,7 @@ def judged(**verdicts: Any) -> list[dict[str, Any]]:
         (judged(X=[{"first": "a", "choice": "A"}]), [], 'meta.verdicts: X.0.choice: .* found "A"'),
         (judged(X=[{"first": ["a"], "choice": "a"}]), [], "meta.verdicts: X.0.first"),
         (judged(X=["a"]), [], "meta.verdicts: X.0"),
-        (judged(**{"always first": [{"choice": "a"}]}), [], "name of a baseline"),
+        (judged(**{"always the first answer": [{"choice": "a"}]}), [], "name of a baseline"),
         (
             judged(**{METRIC: [{"choice": "a"}]}),
             [row("1", METRIC, "a")],

@@ -13,10 +13,18 @@ from functools import cache, cached_property
 
 from longmark.analysis.grid import Compared, compared
 from longmark.analysis.metaeval.agreement import RatedItems, RaterAgreement, agreeing, agreement
+from longmark.analysis.metaeval.baselines import (
+    FIRST,
+    LONGER,
+    LONGER_WORDS,
+    MODEL,
+    PairSides,
+    baseline_choices,
+)
 from longmark.analysis.metaeval.choice_sample import TIE, ChoiceMetric, ChoiceSample, Made
 from longmark.analysis.metaeval.options import MetaevalOptions
 from longmark.analysis.metaeval.results import clusters_of
-from longmark.analysis.metaeval.tie_bands import TieBand, split, tie_band, with_band
+from longmark.analysis.metaeval.tie_bands import TieBand, split, tie_band
 from longmark.contrib.papers.calf.rows import CalfRows, Judge, PairFacts
 from longmark.errors import UserError
 from longmark.records.pair import EXPANSION_CHECKS
@@ -26,11 +34,7 @@ from longmark.stats.results import Estimate
 
 MODES = {"human/human": "H/H", "human/model": "H/M", "model/model": "M/M"}
 """The modes of comparison (section 3.3), and their names in the paper's table 4."""
-LONGER_WORDS = "always longer, words"
-LONGER_CHARACTERS = "always longer, characters"
-FIRST = "always first"
-MODEL = "always model"
-BASELINES = (LONGER_WORDS, LONGER_CHARACTERS, FIRST, MODEL)
+BASELINES = (LONGER_WORDS, LONGER, FIRST, MODEL)
 NO_SECOND = "no second rater"
 CHECKED = "references checked"
 ORDERS = (
@@ -57,11 +61,7 @@ class CalfOptions:
     worst: int = 5
 
     def __post_init__(self) -> None:
-        MetaevalOptions(alpha=self.alpha)
-        if not 0 <= self.development < 1:
-            raise UserError(
-                f"--development {self.development}: expected a share of the questions, 0 or below 1"
-            )
+        MetaevalOptions(alpha=self.alpha, development=self.development)  # checks both
 
 
 class CalfResults:
@@ -350,25 +350,9 @@ class CalfResults:
         return tie_band(name, self.sample, self.chosen[name], differences, self.tuning)
 
 
-def _with_more_words(pair: PairFacts) -> str | None:
-    """None where the words of an answer are not counted."""
-    a, b = pair.words
-    return None if a is None or b is None else with_band(a, b, 0)
-
-
 def baselines(pairs: Sequence[PairFacts]) -> Iterator[Judge]:
-    """Judges that read no text: the longer answer, the first one, the model's. Those that never choose are left out."""
-    choices_of: dict[str, Iterable[str | None]] = {
-        LONGER_WORDS: (_with_more_words(pair) for pair in pairs),
-        LONGER_CHARACTERS: (with_band(*pair.characters, 0) for pair in pairs),
-        FIRST: ("a" for _ in pairs),
-        MODEL: (pair.model for pair in pairs),
-    }
-    for name, choices in choices_of.items():
-        judge = Judge(
-            name,
-            baseline=True,
-            choices={row: choice for row, choice in enumerate(choices) if choice},
-        )
-        if judge.choices:
-            yield judge
+    """Those of `metaeval` that read no human choice. One that never chooses is left out."""
+    sides = [PairSides(pair.characters, pair.words, pair.model) for pair in pairs]
+    for title, choices in baseline_choices(BASELINES, sides, ()).items():
+        chosen = {row: choice for row, choice in enumerate(choices) if choice}
+        yield Judge(title, baseline=True, choices=chosen)

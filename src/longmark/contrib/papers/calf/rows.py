@@ -15,16 +15,16 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from longmark.analysis.metaeval.agreement import Vote
+from longmark.analysis.metaeval.baselines import model_side, word_count
 from longmark.analysis.metaeval.choice_sample import TIE
-from longmark.errors import NoScore, UserError
+from longmark.errors import UserError
 from longmark.records import Answered, Pair, Row
 from longmark.records.evidence import Choices, Chosen, SideScores
-from longmark.records.pair import HUMAN, plurality
+from longmark.records.pair import plurality
 from longmark.records.values import in_one_line
 from longmark.report.format import counted
 from longmark.scores.files import examples_of, rows_of, shortest_names, some_rows_of, sources_of
 from longmark.scores.observations import Unscored, merged
-from longmark.text.tokens import tokens
 
 NO_ROW = "no row", "the run has no row of the pair"
 VERDICTS = "verdicts"
@@ -182,10 +182,7 @@ def _add_pairs(
 
 
 def _facts(pair: Pair) -> PairFacts:
-    text_words = words(pair.question or ""), words(" ".join(pair.best_references))
-    humans = [
-        which for which, system in (("a", pair.a_system), ("b", pair.b_system)) if system == HUMAN
-    ]
+    text_words = word_count(pair.question or ""), word_count(" ".join(pair.best_references))
     return PairFacts(
         id=pair.id,
         question=pair.question_id,
@@ -194,26 +191,16 @@ def _facts(pair: Pair) -> PairFacts:
         category=pair.category or "",
         gold=pair.label,
         votes=tuple(Vote(rater, choice, None) for rater, choice in pair.labels.items()),
-        words=(words(pair.a), words(pair.b)),
+        words=(word_count(pair.a), word_count(pair.b)),
         characters=(len(pair.a), len(pair.b)),
         question_words=text_words,
-        model=("b" if humans == ["a"] else "a")
-        if len(humans) == 1 and pair.mode == "human/model"
-        else None,
+        model=model_side(pair.a_system, pair.b_system) if pair.mode == "human/model" else None,
         checks=tuple(
             (check, told == "yes")
             for checks in pair.expansion_checks.values()
             for check, told in checks.items()
         ),
     )
-
-
-def words(text: str) -> int | None:
-    """As many as `classic.length.words` counts; None for a script without spaces."""
-    try:
-        return len(tokens(text, "space"))
-    except NoScore:
-        return None
 
 
 _VERDICTS = TypeAdapter(dict[str, list[Chosen]])

@@ -8,9 +8,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from longmark.analysis.metaeval.baselines import TITLES
 from longmark.contrib.papers.calf.cases import write_pages
 from longmark.contrib.papers.calf.page import document
-from longmark.contrib.papers.calf.results import BASELINES, CalfOptions, CalfResults
+from longmark.contrib.papers.calf.results import CalfOptions, CalfResults
 from longmark.contrib.papers.calf.rows import read, verdicts_of
 from longmark.contrib.papers.study import PaperStudy, StudySession, scoring_stage
 from longmark.engine.settings import Settings
@@ -59,7 +60,7 @@ class CalfPlan:
         cannot be read or have the name of a metric."""
         sources_of(self.runs) if self.runs else ()
         labelled = []
-        taken_names = {*BASELINES, *(self.settings.scores if self.settings else ())}
+        taken_names = {*TITLES.values(), *(self.settings.scores if self.settings else ())}
         for example in self.file():
             labelled.append(isinstance(example, Pair) and example.label is not None)
             names = dict(verdicts_of(example, str(self.pairs))) if isinstance(example, Pair) else {}
