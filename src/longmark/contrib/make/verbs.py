@@ -144,7 +144,12 @@ def rag(verbs: Any) -> None:
 
     text = "Make an index of documents: passages for BM25, and vectors if there is an embedder."
     verb = add_verb(actions, "index", f"{_CLI}.rag:index", text)
-    add(verb, "documents", "DOCS", "a folder of text, PDF and record files, or one such file")
+    add(
+        verb,
+        "documents",
+        "DOCS",
+        "a folder of documents of any kind that docs/rag.md lists, or one such file",
+    )
     add(verb, "--out", "IDX", "the folder of the index", required=True)
     add(
         verb, "--embedder", "MODEL", "the model that embeds the passages (default: none, BM25 only)"

@@ -13,6 +13,7 @@ import pytest
 from tests.contrib.make.rag.make import pdf, pdf_of
 
 from longmark.contrib.make.rag import documents
+from longmark.contrib.make.rag import pdf as pdf_reader
 from longmark.contrib.make.rag.documents import Documents, SourceDocument, Unread
 from longmark.errors import UnknownName, UserError
 
@@ -245,9 +246,9 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path: Path, monkeypatch):
 
 def test_a_pdf_of_too_many_pages_or_too_much_text_is_not_read(tmp_path: Path, monkeypatch):
     (tmp_path / "a.pdf").write_bytes(pdf(["One.", "Two.", "Three."]))
-    monkeypatch.setattr(documents, "MOST_PAGES", 2)
+    monkeypatch.setattr(pdf_reader, "MOST_PAGES", 2)
     assert read(tmp_path) == {"a.pdf": "! has 3 pages, more than the 2 that are read; split it"}
-    monkeypatch.setattr(documents, "MOST_PAGES", 3)
+    monkeypatch.setattr(pdf_reader, "MOST_PAGES", 3)
     assert read(tmp_path) == {"a.pdf": "One.\n\nTwo.\n\nThree."}
     monkeypatch.setattr(documents, "LARGEST", len((tmp_path / "a.pdf").read_bytes()))
     monkeypatch.setattr(pypdf.PageObject, "extract_text", lambda _page: "x" * 1_000)
@@ -267,7 +268,7 @@ def test_nothing_to_read(tmp_path: Path):
 def test_a_file_that_pandoc_or_libreoffice_can_convert_is_refused_with_the_command(tmp_path: Path):
     for name, command in {
         "paper.tex": "pandoc --standalone --mathml FILE -o FILE.html",
-        "slides.pptx": "soffice --headless --convert-to pdf FILE",
+        "slides.odp": "soffice --headless --convert-to pdf FILE",
     }.items():
         (tmp_path / name).write_bytes(b"x")
         with pytest.raises(UserError) as refusal:

@@ -183,3 +183,22 @@ def test_a_folder_without_anything_to_read_says_so(tmp_path: Path) -> None:
     (tmp_path / "a.rtf").write_bytes(b"x")
     with pytest.raises(UserError, match="has no documents"):
         read(tmp_path)
+
+
+def test_a_row_of_a_table_has_each_cell_that_spans_into_it(tmp_path: Path) -> None:
+    table = (
+        '<table><thead><tr><th rowspan="2">Dam</th><th colspan="2">Height</th></tr>'
+        "<tr><th>m</th><th>ft</th></tr></thead>"
+        '<tbody><tr><td rowspan="2">Elm</td><td>12</td><td>39</td></tr>'
+        "<tr><td>13</td><td>43</td></tr></tbody></table>"
+    )
+    path = tmp_path / "a.nxml"
+    path.write_text(f"<article><body><sec><table-wrap>{table}</table-wrap></sec></body></article>")
+    (article,) = Documents(path)
+    assert isinstance(article, SourceDocument)
+    assert article.text.split("\n\n") == [
+        "Dam | Height | Height",
+        "Dam | m | ft",
+        "Elm | 12 | 39",
+        "Elm | 13 | 43",
+    ]

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 from tests.fuzz.engine import limited
 
-from longmark.contrib.make.rag import markup
+from longmark.contrib.make.rag import archives, markup
 from longmark.contrib.make.rag.documents import Documents, SourceDocument, Unread
-from longmark.contrib.make.rag.markup import epub_text, html_text
+from longmark.contrib.make.rag.epub import epub_text
+from longmark.contrib.make.rag.markup import html_text
 
 PAGE = """<!DOCTYPE html><html><head><title>Not shown</title><style>p {}</style></head><body>
 <nav><a href="x">Menu</a></nav><h1>Rain &amp; <i>wind</i></h1><p>One
@@ -22,7 +23,7 @@ PAGE = """<!DOCTYPE html><html><head><title>Not shown</title><style>p {}</style>
 
 def test_a_row_of_a_table_is_a_line_and_a_table_for_layout_is_not():
     def read(rows: str) -> list[str]:
-        return html_text(f"<table>{rows}</table>".encode())[0].split("\n\n")
+        return html_text(f"<table>{rows}</table>".encode()).text.split("\n\n")
 
     assert read("<tr><th>dam<th>m<tr><td>Elm<td><p>12</p>") == ["dam | m", "Elm | 12"]
     assert read("<tr><td>Elm<td><td>12") == ["Elm |  | 12"]
@@ -33,13 +34,55 @@ def test_a_row_of_a_table_is_a_line_and_a_table_for_layout_is_not():
     assert read(f"<tr><td>Side<td>{inner}<p>Text.</p>") == ["Side", "1 | 2", "Text."]
     long = "x" * 1500
     assert read(f"<tr><td>{long}<td>{long}") == [long, long]
-    assert html_text(b"<table><tr><td><h2>H</h2><td>1</table><h2>I</h2>")[1] == ((7, "I"),)
+    assert html_text(b"<table><tr><td><h2>H</h2><td>1</table><h2>I</h2>").headings == ((7, "I"),)
+
+
+SPANS = {
+    "rows and columns": (
+        "<tr><th rowspan=2>Dam<th colspan=2>Height<tr><th>m<th>ft"
+        "<tr><td rowspan=2>Elm<td>12<td>39<tr><td>13<td>43<tr><td>Oak<td colspan=2>none",
+        [
+            "Dam | Height | Height",
+            "Dam | m | ft",
+            "Elm | 12 | 39",
+            "Elm | 13 | 43",
+            "Oak | none | none",
+        ],
+    ),
+    "a heading across the table": ("<tr><td colspan=2>Old<tr><td>Elm<td>12", ["Old", "Elm | 12"]),
+    "the last column": ("<tr><td>1<td rowspan=2>m<tr><td>2", ["1 | m", "2 | m"]),
+    "to the end of its group": (
+        "<tbody><tr><td rowspan=0>A<td>1<tr><td>2<tbody><tr><td>B<td>3",
+        ["A | 1", "A | 2", "B | 3"],
+    ),
+    "a row without cells of its own": (
+        "<tr><td rowspan=3>A<td rowspan=2>x<tr><tr><td>y",
+        ["A | x", "A | y"],
+    ),
+    "no number": ("<tr><td colspan=two rowspan=-1>A<td>1<tr><td>B<td>2", ["A | 1", "B | 2"]),
+    "too many columns": ("<tr><td colspan=5000>A<td rowspan=2>1<tr><td>B<td>2", ["A | 1", "B | 2"]),
+}
+
+
+@pytest.mark.parametrize("case", SPANS)
+def test_a_row_has_each_cell_that_spans_into_it(case: str):
+    rows, lines = SPANS[case]
+    assert html_text(f"<table>{rows}</table>".encode()).text.split("\n\n") == lines
+
+
+@pytest.mark.parametrize(
+    "rows", ["<tr><td rowspan=0>x", "<tr>" + "<td rowspan=0>x" * 150, "<tr><td colspan=99>x<td>y"]
+)
+def test_what_cells_that_span_others_add_is_a_small_multiple_of_the_page(rows: str):
+    page = rows * (100_000 // len(rows))
+    with limited():
+        assert len(html_text(f"<table>{page}".encode()).text) < 6 * 100_000
 
 
 def test_blocks_are_paragraphs_and_scripts_are_left_out():
-    text, headings = html_text(PAGE.encode())
-    assert headings == ((0, "Rain & wind"),)
-    assert text.split("\n\n") == [
+    read = html_text(PAGE.encode())
+    assert read.headings == ((0, "Rain & wind"),)
+    assert read.text.split("\n\n") == [
         *(
             "Rain & wind",
             "One line\nand another.",
@@ -54,15 +97,15 @@ def test_blocks_are_paragraphs_and_scripts_are_left_out():
 
 
 def test_encodings():
-    assert html_text("<p>Füße".encode("utf-16"))[0] == "Füße"
-    assert html_text(b'<meta charset="iso-8859-1"><p>F\xfc\xdfe')[0] == "Füße"
-    assert html_text("\ufeff<p>Füße".encode())[0] == "Füße"
+    assert html_text("<p>Füße".encode("utf-16")).text == "Füße"
+    assert html_text(b'<meta charset="iso-8859-1"><p>F\xfc\xdfe').text == "Füße"
+    assert html_text("\ufeff<p>Füße".encode()).text == "Füße"
     with pytest.raises(ValueError, match="is not in its encoding, utf-8"):
         html_text(b"<p>F\xfc\xdfe")
-    assert html_text(b"")[0] == ""
-    assert html_text(b"<div>" * 50_000 + b"deep")[0] == "deep"
-    assert html_text(b"<head><meta x><style>a</style><body><p>b")[0] == "b"
-    assert html_text(b"<html><head><title/><script src='x'/></head><body><p>b")[0] == "b"  # XHTML
+    assert html_text(b"").text == ""
+    assert html_text(b"<div>" * 50_000 + b"deep").text == "deep"
+    assert html_text(b"<head><meta x><style>a</style><body><p>b").text == "b"
+    assert html_text(b"<html><head><title/><script src='x'/></head><body><p>b").text == "b"  # XHTML
 
 
 @pytest.mark.parametrize(
@@ -143,13 +186,13 @@ def test_a_chapter_is_read_once_and_what_is_unpacked_is_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     path = book(tmp_path / "b.epub", '<itemref idref="b"/>' * 2_000)
-    assert epub_text(path, 10_000_000)[0] == "First"
+    assert epub_text(path, 10_000_000).text == "First"
     size = sum(len(zipfile.ZipFile(path).read(name)) for name in zipfile.ZipFile(path).namelist())
     last = len("<h2>End</h2><p>Last")  # not in the spine
-    assert epub_text(path, size - last)[0] == "First"
+    assert epub_text(path, size - last).text == "First"
     with pytest.raises(ValueError, match="when unpacked"):
         epub_text(path, size - last - 1)
-    monkeypatch.setattr(markup, "MOST_TAGS", 100)
+    monkeypatch.setattr(archives, "MOST_TAGS", 100)
     with pytest.raises(ValueError, match="tags, more than the 100"):
         epub_text(path, 10_000_000)
 
@@ -237,11 +280,11 @@ READ = {
 @pytest.mark.parametrize("case", READ)
 def test_a_reader_of_the_text_reads_what_the_page_shows(case: str):
     page, text = READ[case]
-    assert html_text(f'<meta charset="utf-8"><p>{page}</p>'.encode())[0] == text
+    assert html_text(f'<meta charset="utf-8"><p>{page}</p>'.encode()).text == text
 
 
 def test_what_is_not_read_ends_no_paragraph_and_hides_none():
-    assert html_text(b"<p>a<del>b<p>c</p></del>d<p>e")[0].split("\n\n") == ["a", "d", "e"]
-    assert html_text(b"<p>x<sup>1<p>2</sup>3")[0].split() == ["x1", "2", "3"]
-    assert html_text(b"<p>a<math><mi>x<p>b")[0].startswith("a x")
-    assert html_text(b"<math>" * 300 + b"deep")[0] == "deep"
+    assert html_text(b"<p>a<del>b<p>c</p></del>d<p>e").text.split("\n\n") == ["a", "d", "e"]
+    assert html_text(b"<p>x<sup>1<p>2</sup>3").text.split() == ["x1", "2", "3"]
+    assert html_text(b"<p>a<math><mi>x<p>b").text.startswith("a x")
+    assert html_text(b"<math>" * 300 + b"deep").text == "deep"

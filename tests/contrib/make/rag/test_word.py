@@ -109,8 +109,9 @@ def test_each_note_is_written_once_and_its_part_is_read_once(tmp_path: Path) -> 
     body = paragraph("".join(run("x") + mark("footnote", n) for n in (*numbers, 1, 999)))
     path = docx(tmp_path / "a.docx", body, parts)
     # A limit that holds each part once, and not the notes once for each of their marks.
-    text, _, _ = word.word_text(path, 2 * sum(map(len, (body, parts["word/footnotes.xml"]))))
-    paragraphs_of_text = text.split("\n\n")
+    paragraphs_of_text = word.word_text(
+        path, 2 * sum(map(len, (body, parts["word/footnotes.xml"])))
+    ).text.split("\n\n")
     assert len(paragraphs_of_text) == 301
     assert paragraphs_of_text[0].endswith("x[300]x[1]x")
     assert paragraphs_of_text[300] == "[300] Note 300.[300]"
@@ -180,6 +181,29 @@ def test_tables_lists_text_boxes_and_breaks(tmp_path: Path) -> None:
         "link set",
     ]
     assert omitted == {"pictures": 1}
+
+
+def test_a_row_of_a_table_has_the_cells_that_are_merged_into_it(tmp_path: Path) -> None:
+    def cell(text: str, properties: str = "") -> str:
+        return f"<w:tc><w:tcPr>{properties}</w:tcPr>{paragraph(run(text))}</w:tc>"
+
+    begun, continued = '<w:vMerge w:val="restart"/>', "<w:vMerge/>"
+    wide = '<w:gridSpan w:val="2"/>'
+    rows = [
+        cell("Dam", begun) + cell("Height", wide),
+        cell("", continued) + cell("m") + cell("ft"),
+        cell("Elm", begun) + cell("12") + cell("39"),
+        cell("", continued) + cell("13") + cell("43"),
+        '<w:trPr><w:gridBefore w:val="1"/></w:trPr>' + cell("all", wide),
+    ]
+    table = f"<w:tbl>{''.join(f'<w:tr>{row}</w:tr>' for row in rows)}</w:tbl>"
+    assert paragraphs(tmp_path, table) == [
+        "Dam | Height | Height",
+        "Dam | m | ft",
+        "Elm | 12 | 39",
+        "Elm | 13 | 43",
+        " | all | all",
+    ]
 
 
 def test_text_from_right_to_left_and_symbols(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from longmark.contrib.make.rag import dense
 from longmark.contrib.make.rag import index as rag_index
 from longmark.contrib.make.rag.chunk import Chunking
 from longmark.contrib.make.rag.documents import READ, Documents, SourceDocument, Unread
-from longmark.contrib.make.rag.markup import Headings
+from longmark.contrib.make.rag.file_text import Headings
 from longmark.contrib.make.rag.passages import Stored
 from longmark.errors import UserError
 from longmark.home import digest

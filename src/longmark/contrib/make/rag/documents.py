@@ -1,51 +1,57 @@
-"""Documents to index: a folder of text, Markdown, HTML, EPUB, Word, JATS, PDF and record files, or one such file.
+"""Documents to index: a folder of text, Markdown, HTML, EPUB, Word, PowerPoint, JATS, PDF and record files, or one such
+file.
 
 Documents are read one at a time.
 
 A record of a JSON Lines, JSON, CSV, TSV or Parquet file is a document: its text under `text` (or `content`,
 `page_content`, `passage`, `abstract`, or what a mapping says), with `title` and `id` if it has them; the title becomes
-the text's first paragraph. Other fields are ignored. The text of a PDF file is that of its pages, by pypdf; that of
-HTML and EPUB files is their paragraphs (markup.py says what is left out). word.py and jats.py say what is read of Word
-documents and of articles in XML, and count what they leave out. Pictures are not read. What cannot be read is an
-`Unread`, one line for each; files of other kinds are counted, not read.
+the text's first paragraph. Other fields are ignored. What is read of the other kinds, and what is left out, is in the
+docstrings of markup.py (HTML, EPUB), word.py, slides.py, jats.py and pdf.py. Pictures are not read. What cannot be read
+is an `Unread`, one line for each; files of other kinds are counted, not read.
 """
 
 from __future__ import annotations
 
-import logging
 import os
 import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from longmark.contrib.make.rag import jats, word
+from longmark.contrib.make.rag import jats, slides, word
+from longmark.contrib.make.rag.epub import epub_text
+from longmark.contrib.make.rag.file_text import FileText, Headings
 from longmark.contrib.make.rag.front_matter import without_front_matter
-from longmark.contrib.make.rag.markup import HTML, Headings, epub_text, html_text
+from longmark.contrib.make.rag.markup import HTML, html_file_text
+from longmark.contrib.make.rag.pdf import pdf_text
 from longmark.contrib.make.rag.xml_tree import local_name
-from longmark.errors import UnknownName, UserError, library
+from longmark.errors import UnknownName, UserError
 from longmark.records import sources
 from longmark.records import values as check
 from longmark.records.files import one_line
 
 MARKDOWN = frozenset({".md", ".markdown"})
 TEXT = frozenset({".txt", ".text"}) | MARKDOWN
-READ = TEXT | sources.KINDS.keys() | {".pdf", ".epub"} | HTML | word.SUFFIXES | jats.SUFFIXES
+_READERS = {
+    ".pdf": pdf_text,
+    ".epub": epub_text,
+    **dict.fromkeys(HTML, html_file_text),
+    **dict.fromkeys(word.SUFFIXES, word.word_text),
+    **dict.fromkeys(slides.SUFFIXES, slides.slides_text),
+}
+READ = TEXT | sources.KINDS.keys() | _READERS.keys() | jats.SUFFIXES
 FIELDS = ("id", "title", "text")
 LARGEST = 256 << 20  # bytes of a text or PDF file: they are read at once
-
-MOST_PAGES = 20_000  # of a PDF file
 
 # Commands that write a file of another kind as one that is read. The pages of pandoc keep notes, tables and formulas.
 _CONVERTED = {
     "pandoc --standalone --mathml FILE -o FILE.html": frozenset(
         {".odt", ".rtf", ".tex", ".latex", ".rst", ".org"}
     ),
-    "soffice --headless --convert-to pdf FILE": frozenset({".doc", ".ppt", ".pptx", ".odp"}),
+    "soffice --headless --convert-to pdf FILE": frozenset({".doc", ".ppt", ".odp"}),
 }
 
 _MARKDOWN_HEADING = re.compile(r"^##?[ \t]+(\S.*?)[ \t#]*$", re.MULTILINE)
@@ -126,7 +132,7 @@ class Documents:
             )
 
     def left_out(self) -> str | None:
-        """A note on the files of other kinds, and on what was left out of Word and JATS files; None if there is none."""
+        """A note on the files of other kinds, and on what was left out of those that were read; None if there is none."""
         notes = []
         if self.other:
             count = sum(self.other.values())
@@ -185,23 +191,21 @@ class Documents:
             if suffix in jats.SUFFIXES:
                 yield from self._articles(file, name)
                 return
-            pages: tuple[int, ...] = ()
-            headings: Headings = ()
-            if suffix == ".pdf":
-                text, pages = _pdf(file)
-            elif suffix in word.SUFFIXES:
-                text, headings, omitted = word.word_text(file, LARGEST)
-                self.omitted.update(omitted)
-            else:
-                text, headings = _plain(file, suffix)
+            content = _READERS.get(suffix, _plain)(file, LARGEST)
+            self.omitted.update(content.left_out)
         except ValueError as error:
             yield Unread(name, str(error))
         except OSError as error:
             yield Unread(name, f"cannot be read: {error.strerror or error}")
         else:
             yield (
-                SourceDocument(name, text, pages=pages, headings=headings)
-                if text.strip()
+                SourceDocument(
+                    name,
+                    content.text,
+                    pages=content.pages,
+                    headings=content.headings,
+                )
+                if content.text.strip()
                 else Unread(name, "is empty")
             )
 
@@ -226,18 +230,13 @@ class Documents:
                 yield Unread(place, "is empty")
 
 
-def _plain(file: Path, suffix: str) -> tuple[str, Headings]:
-    if suffix == ".epub":
-        return epub_text(file, LARGEST)
-    raw = file.read_bytes()
-    if suffix in HTML:
-        return html_text(raw)
-    text = _text(raw)
-    if suffix not in MARKDOWN:
-        return text, ()
+def _plain(file: Path, _limit: int) -> FileText:
+    text = _text(file.read_bytes())
+    if file.suffix.lower() not in MARKDOWN:
+        return FileText(text)
     text = without_front_matter(text)
     marked = _MARKDOWN_HEADING.finditer(text)
-    return text, tuple((heading.start(), heading[1]) for heading in marked)
+    return FileText(text, tuple((heading.start(), heading[1]) for heading in marked))
 
 
 def _text(raw: bytes) -> str:
@@ -295,58 +294,6 @@ def _document(record: Any, file: str, line: int, mapping: Mapping[str, str]) -> 
     return SourceDocument(
         own_id or f"{file}:{line}", f"{title}\n\n{text}" if title else text, (file, line)
     )
-
-
-def _pdf(path: Path) -> tuple[str, tuple[int, ...]]:
-    """The pages' texts, a blank line between them, and where each begins. ValueError, with the remedy, if there is no
-    text."""
-    pypdf = library("pypdf", "reading PDF files", "rag")
-    logger = logging.getLogger("pypdf")
-    before = logger.level
-    logger.setLevel(logging.CRITICAL + 1)  # it warns of every small fault that it mends
-    try:
-        with path.open("rb") as file:
-            reader = pypdf.PdfReader(file)
-            if reader.is_encrypted and not reader.decrypt(""):
-                raise _Refused("is encrypted and needs a password; save it without one")
-            if (count := len(reader.pages)) > MOST_PAGES:
-                raise _Refused(
-                    f"has {count:,} pages, more than the {MOST_PAGES:,} that are read; split it"
-                )
-            pages = []
-            size = 0
-            for page in reader.pages:
-                # A font may map a glyph to half of a surrogate pair, or to nothing.
-                pages.append(
-                    page.extract_text().encode("utf-8", "replace").decode().replace("\0", "")
-                )
-                if (size := size + len(pages[-1])) > LARGEST:
-                    raise _Refused(f"has more than {LARGEST >> 20} Mi characters of text; split it")
-    except (OSError, _Refused):
-        raise
-    except pypdf.errors.DependencyError:
-        raise ValueError(
-            "is encrypted with AES; save it without encryption, or: pip install cryptography"
-        ) from None
-    except Exception as error:  # a broken file makes pypdf fail in many ways
-        reason = " ".join(str(error).split())[:120] or type(error).__name__
-        raise ValueError(
-            f"cannot be read as PDF ({reason}); print it to a new PDF, or remove it"
-        ) from None
-    finally:
-        logger.setLevel(before)
-    pages = [page.strip() for page in pages]
-    if not any(pages):
-        raise ValueError(
-            "has no text, as scanned pages have none; recognise it (OCR), for example with: "
-            "ocrmypdf SCAN.pdf TEXT.pdf"
-        )
-    starts = accumulate((len(page) + 2 for page in pages[:-1]), initial=0)
-    return "\n\n".join(pages), tuple(starts)
-
-
-class _Refused(ValueError):
-    """A PDF file is not read, for a reason of ours."""
 
 
 def _counted(kinds: Counter[str]) -> str:

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from longmark.contrib.make.rag.markup import Headings, joined
+from longmark.contrib.make.rag.file_text import Headings
+from longmark.contrib.make.rag.markup import joined
 from longmark.contrib.make.rag.xml_tree import (
     PageOfXml,
     attribute,
@@ -53,9 +54,12 @@ _AS_HTML = {
     "table": "table",
     "table-wrap": "figure",
     "table-wrap-foot": "div",
+    "tbody": "tbody",
     "td": "td",
     "term": "dt",
+    "tfoot": "tfoot",
     "th": "th",
+    "thead": "thead",
     "tr": "tr",
     "verse-line": "p",
     "xref": "a",
@@ -203,7 +207,8 @@ def _element(page: PageOfXml, node: Any, depth: int) -> None:
 
 def _as(page: PageOfXml, node: Any, tag: str, depth: int) -> None:
     """An element as one of HTML."""
-    page.start(tag)
+    spans = {"colspan": attribute(node, "colspan"), "rowspan": attribute(node, "rowspan")}
+    page.start(tag, spans if tag in ("td", "th") else None)
     page.text(node.text)
     for part in node:
         if local_name(part):

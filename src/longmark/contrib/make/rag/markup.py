@@ -1,4 +1,4 @@
-"""HTML and EPUB files as plain text: a paragraph for each block, a line for each row of a table. Headings of the first
+"""HTML as plain text: a paragraph for each block, a line for each row of a table. Headings of the first
 two levels are noted.
 
 Scripts, navigation, text that is struck out (del, s, strike) and the readings of Japanese words (rt, rp) are left out,
@@ -8,17 +8,15 @@ are told from digits (`text.raised`), and formulas (MathML) are written in one l
 
 from __future__ import annotations
 
-import posixpath
 import re
-import zipfile
 from collections.abc import Mapping
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import NamedTuple
-from urllib.parse import unquote
-from xml.etree import ElementTree
 
+from longmark.contrib.make.rag.file_text import BETWEEN, FileText, Headings
 from longmark.contrib.make.rag.formula import Formula
+from longmark.contrib.make.rag.table_rows import TableCell, TableRows, cell_of
 from longmark.errors import library
 from longmark.text.raised import lowered, raised
 
@@ -90,12 +88,13 @@ _BLOCKS = frozenset(
     }
 )
 _CHARSET = re.compile(rb"""charset\s*=\s*["']?\s*([\w.:-]+)""", re.IGNORECASE)
-_CONTAINER = "META-INF/container.xml"
 _HEADINGS = ("h1", "h2")
 _CELLS = frozenset({"td", "th"})
+_ROW_GROUPS = frozenset({"thead", "tbody", "tfoot"})
 _BETWEEN_CELLS = " | "
 _LONGEST_ROW = 2000  # characters; the cells of a longer one are paragraphs
-_BETWEEN = "\n\n"
+_ALWAYS_REPEATED = 1 << 16  # characters of cells that span others; beyond it, as many as
+_REPEATED = 4  # times what the page says
 _BREAK = "\0"  # in place of <br>
 _SPACE = re.compile(r"\s+")
 _BROKEN = re.compile(f" ?{_BREAK} ?")
@@ -103,8 +102,6 @@ MOST_TAGS = 1_500_000  # of a page, or of all the pages of a book: reading them 
 _LEAST_DEPTH = 256
 _MOST_STEPS = 5 * 10**8
 _FED = 1 << 16  # of open elements, steps through them, bytes fed at once
-
-Headings = tuple[tuple[int, str], ...]  # where each begins in a text, and its words
 
 
 class _Raised(NamedTuple):
@@ -134,7 +131,11 @@ class ParagraphCollector:
         self._formula: Formula | None = None
         self._in_formula = 0  # elements in it that have not ended
         self._after_formula = False
-        self._rows: list[list[int]] = []  # of open rows: how many paragraphs were before each cell
+        self._rows: list[list[TableCell]] = []  # the cells of open rows
+        self._tables: list[TableRows] = []  # those that have not ended
+        self._said = self._repeated = (
+            0  # characters of the page; of cells that stand in further rows or columns
+        )
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         self._depth += 1
@@ -151,10 +152,12 @@ class ParagraphCollector:
         if tag in _BLOCKS:
             self._end()
             self._verbatim += tag == "pre"
-            if tag == "tr":
+            if tag == "table":
+                self._tables.append(TableRows())
+            elif tag == "tr":
                 self._rows.append([])
             elif tag in _CELLS and self._rows:
-                self._rows[-1].append(len(self.paragraphs))
+                self._rows[-1].append(cell_of(len(self.paragraphs), attributes))
         elif self._dropped:
             return
         elif tag == "br":
@@ -184,6 +187,10 @@ class ParagraphCollector:
             self._verbatim -= tag == "pre"
             if tag == "tr" and self._rows:
                 self._end_row(self._rows.pop())
+            elif tag in _ROW_GROUPS and self._tables:
+                self._tables[-1].end_group()
+            elif tag == "table" and self._tables:
+                self._tables.pop()
         elif tag in _RAISED and not self._dropped and self._raised and self._raised[-1].tag == tag:
             self._end_raised(self._raised.pop())
         elif tag == "a":
@@ -195,21 +202,40 @@ class ParagraphCollector:
         elif not self._dropped and (data := _BREAKS_ONLY.sub("", data)):
             parted = self._after_formula and data[0].isalnum()
             self._words.append(f" {data}" if parted else data)
+            self._said += len(data)
             self._after_formula = False
 
-    def _end_row(self, cells: list[int]) -> None:
+    def _end_row(self, cells: list[TableCell]) -> None:
         """Writes the cells of a row in one line, if none has paragraphs of its own, as those of tables for layout do."""
-        if len(cells) < 2 or cells[0] == len(self.paragraphs):
+        ends = [*(cell.at for cell in cells), len(self.paragraphs)]
+        paragraphs = [self.paragraphs[start:end] for start, end in pairwise(ends)]
+        is_long = sum(len(text) for texts in paragraphs for text in texts) > _LONGEST_ROW
+        texts = ["" if is_long else " ".join(texts) for texts in paragraphs]
+        columns = self._columns(cells, texts)
+        if is_long or not any(texts) or any(len(p) > 1 or "\n" in p[0] for p in paragraphs if p):
             return
-        ends = [*cells[1:], len(self.paragraphs)]
-        texts = [self.paragraphs[start:end] for start, end in zip(cells, ends, strict=True)]
-        in_lines = any(len(paragraphs) > 1 or "\n" in "".join(paragraphs) for paragraphs in texts)
-        if in_lines or sum(map(len, self.paragraphs[cells[0] :])) > _LONGEST_ROW:
+        if len(cells) == 1 and len(columns) == cells[0].columns:  # a heading across the table
             return
-        row = _BETWEEN_CELLS.join("".join(paragraphs) for paragraphs in texts)
-        self.paragraphs[cells[0] :] = [row]
-        while self.headings and self.headings[-1] >= cells[0]:
+        if sum(map(len, columns)) > _LONGEST_ROW:
+            columns = texts
+        if len(columns) < 2:
+            return
+        first = cells[0].at
+        self.paragraphs[first:] = [_BETWEEN_CELLS.join(columns)]
+        while self.headings and self.headings[-1] >= first:
             self.headings.pop()
+
+    def _columns(self, cells: list[TableCell], texts: list[str]) -> list[str]:
+        """The texts of a row with those that span into it, as long as a page repeats little of what it says."""
+        if not self._tables:
+            return texts
+        if self._repeated > _ALWAYS_REPEATED + _REPEATED * self._said:
+            self._tables[-1].forget()
+            return texts
+        columns = self._tables[-1].row(cells, texts)
+        between = len(_BETWEEN_CELLS) * (len(columns) - len(texts))
+        self._repeated += sum(map(len, columns)) - sum(map(len, texts)) + between
+        return columns
 
     def _end_in_formula(self) -> None:
         if self._formula and self._in_formula:
@@ -280,8 +306,13 @@ def _paragraphs(text: str) -> ParagraphCollector:
     return paragraphs
 
 
-def html_text(raw: bytes) -> tuple[str, Headings]:
-    """The text of an HTML file, and its headings; its characters by byte order mark, by `charset` in its first 4,096
+def html_file_text(path: Path, _limit: int) -> FileText:
+    """The text of an HTML file."""
+    return html_text(path.read_bytes())
+
+
+def html_text(raw: bytes) -> FileText:
+    """The text of a page of HTML; its characters by byte order mark, by `charset` in its first 4,096
     bytes, or UTF-8. ValueError for characters that it does not have."""
     charset = _CHARSET.search(raw[:4096])
     encoding = (
@@ -297,93 +328,19 @@ def html_text(raw: bytes) -> tuple[str, Headings]:
         )
     except (LookupError, UnicodeError):
         raise ValueError(f"is not in its encoding, {encoding}; save it as UTF-8") from None
-    return joined(_paragraphs(text))
+    text, headings = joined(_paragraphs(text))
+    return FileText(text, headings)
 
 
 def joined(paragraphs: ParagraphCollector) -> tuple[str, Headings]:
     """The text of what was collected, a blank line between paragraphs, and its headings."""
     starts = list(
         accumulate(
-            (len(paragraph) + len(_BETWEEN) for paragraph in paragraphs.paragraphs), initial=0
+            (len(paragraph) + len(BETWEEN) for paragraph in paragraphs.paragraphs), initial=0
         )
     )
     headings = tuple(
         (starts[place], " ".join(paragraphs.paragraphs[place].split()))
         for place in paragraphs.headings
     )
-    return _BETWEEN.join(paragraphs.paragraphs), headings
-
-
-def epub_text(path: Path, limit: int) -> tuple[str, Headings]:
-    """The chapters of an EPUB file in their order of reading, a blank line between them, and their headings. limit:
-    bytes when unpacked. ValueError, with the remedy, for a file that is none, is encrypted or too large."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            unpacked = Unpacked(archive, limit)
-            if "META-INF/encryption.xml" in archive.namelist() and "rights.xml" in " ".join(
-                archive.namelist()
-            ):
-                raise ValueError("is encrypted; save it without encryption")
-            chapters = [html_text(unpacked.read(name)) for name in _chapters(unpacked)]
-    except (
-        zipfile.BadZipFile,
-        KeyError,
-        ElementTree.ParseError,
-        RuntimeError,
-        NotImplementedError,
-    ) as error:
-        why = " ".join(str(error).split())[:120] or type(error).__name__
-        raise ValueError(f"cannot be read as EPUB ({why}); save it again, or remove it") from None
-    chapters = [chapter for chapter in chapters if chapter[0]]
-    starts = accumulate((len(text) + len(_BETWEEN) for text, _ in chapters), initial=0)
-    headings = (
-        (start + place, words)
-        for start, (_, chapter_headings) in zip(starts, chapters, strict=False)
-        for place, words in chapter_headings
-    )
-    return _BETWEEN.join(text for text, _ in chapters), tuple(headings)
-
-
-class Unpacked:
-    """The files of an archive. most: bytes of all that are read, counted as they are unpacked: what the archive says of
-    their sizes need not be true."""
-
-    def __init__(self, archive: zipfile.ZipFile, limit: int) -> None:
-        self._archive = archive
-        self._most = limit
-        self._bytes = self._tags = 0
-
-    def read(self, name: str) -> bytes:
-        with self._archive.open(name) as file:
-            content = file.read(self._most - self._bytes + 1)
-        self._bytes += len(content)
-        self._tags += content.count(b"<")
-        if self._bytes > self._most:
-            raise ValueError(
-                f"has more than {self._most >> 20:,} MiB when unpacked, the most that is read; split it"
-            )
-        if self._tags > MOST_TAGS:
-            raise ValueError(
-                f"has {self._tags:,} tags, more than the {MOST_TAGS:,} that are read; split it"
-            )
-        return content
-
-
-def _chapters(archive: Unpacked) -> list[str]:
-    """The names of the HTML files in the package's spine, each once."""
-    container = ElementTree.fromstring(archive.read(_CONTAINER))
-    package = next(
-        (node.get("full-path", "") for node in container.iter() if node.tag.endswith("}rootfile")),
-        "",
-    )
-    root = ElementTree.fromstring(archive.read(package))
-    files = {
-        node.get("id"): node.get("href", "") for node in root.iter() if node.tag.endswith("}item")
-    }
-    order = [files.get(node.get("idref")) for node in root.iter() if node.tag.endswith("}itemref")]
-    folder = posixpath.dirname(package)
-    return list(
-        dict.fromkeys(
-            posixpath.normpath(posixpath.join(folder, unquote(href))) for href in order if href
-        )
-    )
+    return BETWEEN.join(paragraphs.paragraphs), headings

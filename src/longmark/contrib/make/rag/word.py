@@ -10,19 +10,20 @@ Libraries that were tried lose text that a reader sees: python-docx 1.2.0 what w
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from longmark.contrib.make.rag.markup import Headings, Unpacked, joined
+from longmark.contrib.make.rag.file_text import FileText
+from longmark.contrib.make.rag.markup import joined
+from longmark.contrib.make.rag.omml import write_equation
+from longmark.contrib.make.rag.ooxml import Package, opened
 from longmark.contrib.make.rag.xml_tree import (
     PageOfXml,
     attribute,
     child,
     descendants,
     local_name,
-    parsed,
 )
 
 SUFFIXES = frozenset({".docx", ".docm"})
@@ -41,34 +42,20 @@ _PROPERTIES = frozenset({"rPr", "pPr", "tblPr", "trPr", "tcPr", "sectPr", "ctrlP
 _PRIVATE_USE = range(0xE000, 0xF900)  # what a symbol font makes of it is not known here
 
 
-def word_text(path: Path, limit: int) -> tuple[str, Headings, dict[str, int]]:
-    """The text of a Word document, its headings, and what was left out. limit: bytes when unpacked. ValueError, with the
+def word_text(path: Path, limit: int) -> FileText:
+    """The text of a Word document. limit: bytes when unpacked. ValueError, with the
     remedy, for a file that is none, is encrypted or too large."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            names = set(archive.namelist())
-            if _MAIN not in names:
-                raise ValueError("has no text of Word in it; save it as .docx again")
-            unpacked = Unpacked(archive, limit)
-            reader = _WordReader(unpacked, names)
-            return reader.read()
-    except zipfile.BadZipFile:
-        if path.read_bytes()[:8] == b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1":
-            raise ValueError(
-                "is encrypted, or of Word 97 to 2003; save it as .docx without a password"
-            ) from None
-        raise ValueError("cannot be read as DOCX; save it again, or remove it") from None
-    except (KeyError, RuntimeError, NotImplementedError, EOFError) as error:
-        why = " ".join(str(error).split())[:120] or type(error).__name__
-        raise ValueError(f"cannot be read as DOCX ({why}); save it again, or remove it") from None
+    with opened(path, limit, ".docx", "Word") as package:
+        if _MAIN not in package.names:
+            raise ValueError("has no text of Word in it; save it as .docx again")
+        return _WordReader(package).read()
 
 
 class _WordReader:
     """Reads the parts of one document."""
 
-    def __init__(self, unpacked: Unpacked, names: set[str]) -> None:
-        self._unpacked = unpacked
-        self._names = names
+    def __init__(self, package: Package) -> None:
+        self._package = package
         self._page = PageOfXml()
         self._levels = self._heading_levels()
         self._marked: list[Any] = []  # notes, in the order of their first marks
@@ -76,11 +63,11 @@ class _WordReader:
         self._parts_of_notes: dict[str, dict[str, Any]] = {}  # kind of mark -> id -> note
         self._boxes: list[Any] = []  # text boxes of the paragraph that is being read
 
-    def read(self) -> tuple[str, Headings, dict[str, int]]:
-        body = child(self._part(_MAIN), "body")
+    def read(self) -> FileText:
+        body = child(self._package.part(_MAIN), "body")
         if body is None:
             raise ValueError("has no body; save it as .docx again")
-        heads = [n for n in self._names if n.startswith(("word/header", "word/footer"))]
+        heads = [n for n in self._package.names if n.startswith(("word/header", "word/footer"))]
         if heads:
             self._page.left_out["running heads and feet"] += len(heads)
         self._blocks(body)
@@ -88,18 +75,19 @@ class _WordReader:
             self._page.whole("p", f"[{number}] " + self._note_text(note))
         self._page.paragraphs.close()
         text, headings = joined(self._page.paragraphs)
-        return text, headings, dict(+self._page.left_out)
-
-    def _part(self, name: str) -> Any:
-        return parsed(self._unpacked.read(name), "Word documents")
+        return FileText(
+            text,
+            headings=headings,
+            left_out=dict(+self._page.left_out),
+        )
 
     def _heading_levels(self) -> dict[str, int]:
         """Style -> its level from 0, for the styles of headings and of the title."""
-        if "word/styles.xml" not in self._names:
+        if "word/styles.xml" not in self._package.names:
             return {}
         levels: dict[str, int] = {}
         based_on: dict[str, str] = {}
-        for style in descendants(self._part("word/styles.xml"), "style"):
+        for style in descendants(self._package.part("word/styles.xml"), "style"):
             style_id = attribute(style, "styleId")
             name = child(style, "name")
             outline = child(style, "pPr", "outlineLvl")
@@ -167,8 +155,12 @@ class _WordReader:
         self._page.start("table")
         for row in _through(table, "tr"):
             self._page.start("tr")
+            before = child(row, "trPr", "gridBefore")  # columns that the row begins after
+            if before is not None:
+                self._page.start("td", {"colspan": attribute(before, "val")})
+                self._page.end("td")
             for cell in _through(row, "tc"):
-                self._page.start("td")
+                self._page.start("td", _spans(cell))
                 self._blocks(cell)
                 self._page.end("td")
             self._page.end("tr")
@@ -186,9 +178,7 @@ class _WordReader:
             elif name == "oMathPara":
                 self._inline(part)
             elif name == "oMath":
-                self._page.start("math")
-                _equation(self._page, part)
-                self._page.end("math")
+                write_equation(self._page, part)
             elif name not in _PROPERTIES:  # hyperlink, ins, moveTo, sdt, smartTag, fldSimple …
                 self._inline(part)
 
@@ -252,7 +242,7 @@ class _WordReader:
     def _note(self, kind: str, note_id: str) -> None:
         """The mark of a note; its text is written at the end."""
         if kind not in self._parts_of_notes:
-            part = self._part(_NOTES[kind]) if _NOTES[kind] in self._names else ()
+            part = self._package.part(_NOTES[kind]) if _NOTES[kind] in self._package.names else ()
             self._parts_of_notes[kind] = {attribute(note, "id"): note for note in part}
         note = self._parts_of_notes[kind].get(note_id)
         if note is None:
@@ -272,95 +262,19 @@ def _through(node: Any, name: str) -> Iterable[Any]:
             yield from _through(part, name)
 
 
+def _spans(cell: Any) -> dict[str, str]:
+    """The columns that a cell spans, and whether it continues the cell above it, as HTML's attributes."""
+    spans = {}
+    columns = child(cell, "tcPr", "gridSpan")
+    if columns is not None:
+        spans["colspan"] = attribute(columns, "val")
+    merged = child(cell, "tcPr", "vMerge")
+    if merged is not None and attribute(merged, "val") != "restart":
+        spans["continued"] = ""
+    return spans
+
+
 def _is_on(run: Any, name: str) -> bool:
     """Whether a property of a run is there and not switched off."""
     switch = child(run, "rPr", name)
     return switch is not None and attribute(switch, "val") not in ("0", "false", "off", "none")
-
-
-# Equations (OMML) as MathML ------------------------------------------------------------------------------------------
-_MATHML = {  # OMML -> MathML and the parts that it has, in MathML's order
-    "f": ("mfrac", ("num", "den")),
-    "sSup": ("msup", ("e", "sup")),
-    "sSub": ("msub", ("e", "sub")),
-    "sSubSup": ("msubsup", ("e", "sub", "sup")),
-    "limLow": ("munder", ("e", "lim")),
-    "limUpp": ("mover", ("e", "lim")),
-}
-
-
-def _equation(page: PageOfXml, parts: Iterable[Any]) -> None:
-    for part in parts:
-        name = local_name(part)
-        if name in _MATHML:
-            tag, order = _MATHML[name]
-            page.start(tag)
-            for slot in order:
-                _row(page, child(part, slot))
-            page.end(tag)
-        elif name == "rad":
-            _root(page, part)
-        elif name == "nary":
-            _sum(page, part)
-        elif name == "d":
-            _delimited(page, part)
-        elif name == "m":
-            _matrix(page, part)
-        elif name == "t":
-            page.whole("mi", part.text or "")
-        elif name == "r" or not name.endswith("Pr"):
-            _equation(page, part)
-
-
-def _row(page: PageOfXml, part: Any | None) -> None:
-    page.start("mrow")
-    if part is not None:
-        _equation(page, part)
-    page.end("mrow")
-
-
-def _root(page: PageOfXml, part: Any) -> None:
-    degree = child(part, "deg")
-    has_degree = degree is not None and "".join(degree.itertext()).strip()
-    page.start("mroot" if has_degree else "msqrt")
-    _row(page, child(part, "e"))
-    if has_degree:
-        _row(page, degree)
-    page.end("mroot" if has_degree else "msqrt")
-
-
-def _sum(page: PageOfXml, part: Any) -> None:
-    sign = child(part, "naryPr", "chr")
-    page.start("munderover")
-    page.whole("mo", attribute(sign, "val") if sign is not None else "∫")
-    _row(page, child(part, "sub"))
-    _row(page, child(part, "sup"))
-    page.end("munderover")
-    _row(page, child(part, "e"))
-
-
-def _delimited(page: PageOfXml, part: Any) -> None:
-    opening = child(part, "dPr", "begChr")
-    closing = child(part, "dPr", "endChr")
-    separator = child(part, "dPr", "sepChr")
-    page.whole("mo", attribute(opening, "val") if opening is not None else "(")
-    elements = [piece for piece in part if local_name(piece) == "e"]
-    for place, element in enumerate(elements):
-        if place:
-            page.whole("mo", attribute(separator, "val") if separator is not None else "|")
-        _row(page, element)
-    page.whole("mo", attribute(closing, "val") if closing is not None else ")")
-
-
-def _matrix(page: PageOfXml, part: Any) -> None:
-    page.start("mtable")
-    for row in part:
-        if local_name(row) != "mr":
-            continue
-        page.start("mtr")
-        for element in row:
-            page.start("mtd")
-            _row(page, element)
-            page.end("mtd")
-        page.end("mtr")
-    page.end("mtable")

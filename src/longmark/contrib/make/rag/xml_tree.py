@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -81,8 +81,8 @@ class PageOfXml:
         else:
             self.text(character)
 
-    def start(self, tag: str) -> None:
-        self.paragraphs.start(tag, {})
+    def start(self, tag: str, attributes: Mapping[str, str] | None = None) -> None:
+        self.paragraphs.start(tag, attributes or {})
 
     def end(self, tag: str) -> None:
         self.paragraphs.end(tag)
