@@ -42,7 +42,8 @@ CREATE TABLE calls (id TEXT, metric TEXT, calls BLOB, PRIMARY KEY (id, metric)) 
 BEGIN
 """
 _PLACE = """
-INSERT OR IGNORE INTO places SELECT ?1, ?2, ?3 WHERE NOT EXISTS (SELECT 1 FROM places WHERE line = ?1 AND run <> ?2)
+INSERT OR IGNORE INTO places SELECT :line, :run, :id
+WHERE NOT EXISTS (SELECT 1 FROM places WHERE line = :line AND run <> :run)
 """  # a line is several examples where each answer of its conversation is one
 _AFTER_ALL = 1 << 62  # the line of what stands nowhere in the input
 _AGAIN = "repeat the command of this run, then merge again"
@@ -247,7 +248,7 @@ def _note(db: sqlite3.Connection, number: int, run: _Run) -> None:
                 # the run was killed while it began a session on another split
                 raise UserError(f"{path} is of another split; {_AGAIN}")
             case PlaceNote(example_id, line):
-                if not db.execute(_PLACE, (line, number, example_id)).rowcount:
+                if not db.execute(_PLACE, {"line": line, "run": number, "id": example_id}).rowcount:
                     raise UserError(
                         f'{path}: the example "{example_id}" is in another run too; split the input again'
                     )

@@ -16,6 +16,7 @@ import pytest
 from tests.contrib.annotate.browser.people import Labeller, fill, mark, someone, study_of
 from tests.contrib.annotate.browser.samples import EMOJI
 from tests.contrib.annotate.serving import ServedStudy, serving, write_study
+from tests.program import until
 
 from longmark.contrib.annotate.auth import Access
 from longmark.contrib.annotate.site import import_study
@@ -202,6 +203,9 @@ def test_answers_are_side_by_side_and_sources_one_key_away(browser: Browser, tmp
         ):
             assert page.evaluate(shown) == panel
             page.keyboard.press(".")
+        # the browser tells of what was opened in an event of its own, later than the key
+        remembered = "localStorage.getItem('longmark source')"
+        until(lambda: page.evaluate(remembered) == "part-expanded-5f-reference")
         page.reload()
         assert page.evaluate(shown) == "part-expanded-5f-reference", "the open one is remembered"
         box = page.locator(".sources").bounding_box()
