@@ -29,6 +29,21 @@ def _of_promptfoo(passages: int, references: tuple[str, ...]) -> tuple[tuple[obj
     )
 
 
+SEA = "Which sea is it near?"
+OPIK = "opik 2.2.122"
+OPIK_SYSTEM = "eager_rome_2021"
+WEAVE = "weave 0.54.0"
+WEAVE_SYSTEM = "ask:50d80ea29408"
+_CALL = "01a225b3-55"
+_PREDICTIONS = (  # two trials of three rows, of which the second has an empty answer, and the third failed
+    (f"{_CALL}d4-7b79-81e8-876a1b5dc03c", CAPITAL, "Rome", 2, ("Rome",)),
+    (f"{_CALL}dc-7569-a2cc-627b8db5e393", RIVER, "", 0, ("Tiber",)),
+    (f"{_CALL}de-70d6-9cd3-efde73afd821", SEA, None, 0, ("The Tyrrhenian Sea",)),
+    (f"{_CALL}e0-7f83-8521-3b70e6c86e26", CAPITAL, "Rome", 2, ("Rome",)),
+    (f"{_CALL}e4-71a0-a4ad-1872d46b2a1f", RIVER, "", 0, ("Tiber",)),
+    (f"{_CALL}e6-7396-b750-9d4aaabe4e1c", SEA, None, 0, ("The Tyrrhenian Sea",)),
+)
+
 EXPORTS = (
     Export(
         PROMPTFOO,
@@ -50,5 +65,69 @@ EXPORTS = (
         "the same as a table, without assertions' values; two passages are one text with a comma between",
         _of_promptfoo(1, ()),
         "16 scores of answers",
+    ),
+    Export(
+        OPIK,
+        "opik/experiment.json",
+        "an answer, an empty one with an empty retrieval, the first question again, a task that failed",
+        (
+            ("item-1", OPIK_SYSTEM, CAPITAL, "Rome", 2, ("Rome",)),
+            ("item-2", OPIK_SYSTEM, RIVER, "", 0, ("Tiber",)),
+            ("item-3", OPIK_SYSTEM, CAPITAL, "Milan", 2, ("Rome",)),
+            ("item-4", OPIK_SYSTEM, SEA, None, 0, ("The Tyrrhenian Sea",)),
+        ),
+        "3 scores of Opik",
+    ),
+    Export(
+        OPIK,
+        "opik/experiment.csv",
+        "the same as CSV, into which Opik writes no texts",
+        (),
+        "4 records without a question and an answer",
+        refused="Were the texts recorded?",
+    ),
+    Export(
+        OPIK,
+        "opik/result.json",
+        "the result of an evaluation in Python, which ends with a task that fails",
+        (
+            ("trace-1", OPIK_SYSTEM, CAPITAL, "Rome", 2, ("Rome",)),
+            ("trace-2", OPIK_SYSTEM, RIVER, "", 0, ("Tiber",)),
+            ("trace-3", OPIK_SYSTEM, CAPITAL, "Milan", 2, ("Rome",)),
+        ),
+        "3 scores of Opik",
+    ),
+    Export(
+        OPIK,
+        "opik/trace.json",
+        "a trace with a tool that retrieves and a call of a model",
+        (("trace-1", "small-model", CAPITAL, "Rome", 2, ()),),
+        "1 other spans",
+    ),
+    Export(
+        WEAVE,
+        "weave/calls.jsonl",
+        "two calls of an application with a search, the second with an empty answer",
+        (("01a225b3-5680-7bcf-bc2f-44d574a25a62", None, CAPITAL, "Rome", 2, ()),),
+        "1 traces without a question and an answer",
+    ),
+    Export(
+        WEAVE,
+        "weave/evaluation-expanded.jsonl",
+        "an evaluation of three rows, two times, with the rows; an empty answer, an application that failed",
+        tuple((name, WEAVE_SYSTEM, *answer) for name, *answer in _PREDICTIONS),
+        "12 other spans, 4 scores of the tool",
+    ),
+    Export(
+        WEAVE,
+        "weave/evaluation.jsonl",
+        "the same with references in place of the rows, as the API gives it unless it is asked for them",
+        tuple(
+            (name, WEAVE_SYSTEM, None, answer, passages, ())
+            for name, _question, answer, passages, _references in _PREDICTIONS
+            if answer is not None
+        ),
+        "12 other spans, 6 questions that are references (query the calls with expand_columns inputs.example), "
+        "2 records without a question and an answer, 4 scores of the tool",
     ),
 )

@@ -34,9 +34,6 @@ RECORDS: dict[str, list[dict[str, Any]]] = {
             "outputs": {"generations": [[{"text": "So."}]]},
         },
     ],
-    "W&B Weave": [
-        {"id": "1", "op_name": "ask", "inputs": {"question": "Why?"}, "output": {"answer": "So."}}
-    ],
     "replies of an API": [
         {"request": {"messages": CHAT}, "response": {"choices": [{"index": 0, "message": SAID}]}}
     ],

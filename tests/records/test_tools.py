@@ -183,9 +183,10 @@ def test_a_file_of_a_tool_is_read_by_its_shape(name: str) -> None:
 def test_every_shape_has_a_fixture_and_every_fixture_is_read() -> None:
     shapes = {name for name, *_ in READ.values()}
     for export in EXPORTS:
-        if not export.of_labels and not export.refused:
+        if not export.of_labels:
             reading = Reading(export.path, mapping=dict(export.mapping))
-            next(iter(reading.singles()))
+            with suppress(UserError):  # a file without answers has a shape, too
+                next(iter(reading.singles()))
             shapes |= {reading.shape.name} if reading.shape else set()
     assert {shape.name for shape in SHAPES} == shapes
     assert {path.name for path in TOOLS.iterdir()} == set(READ)

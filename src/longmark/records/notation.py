@@ -10,6 +10,7 @@ from typing import Any
 _LONGEST_NAME = 60  # characters of a text that is part of a system's name
 _KEPT = 40  # of a longer one, before the digits that tell it from others
 _DIGITS = 8
+_REFERENCE = "weave:///"
 _DATA = frozenset(
     [
         "contexts",
@@ -78,6 +79,22 @@ def short(value: Any) -> str:
     if len(line) <= _LONGEST_NAME:
         return line
     return f"{line[:_KEPT]}… {hashlib.sha256(line.encode('utf-8', 'surrogatepass')).hexdigest()[:_DIGITS]}"
+
+
+def resolved(value: Any) -> Any:
+    """A value without Weave's references to objects that are stored elsewhere: of an object the parts that are none,
+    None for a reference and for an object that has nothing else."""
+    if isinstance(value, str):
+        return None if value.startswith(_REFERENCE) else value
+    if not isinstance(value, dict):
+        return value
+    parts = {name: part for name, part in value.items() if resolved(part) is not None}
+    return parts or None
+
+
+def reference_name(value: Any) -> Any:
+    """The name and the version of the object that a reference of Weave names (`ask:4b67d0ffd141`); a name as it is."""
+    return value.rpartition("/")[2] if isinstance(value, str) else None
 
 
 def joined(pieces: Any) -> Any:

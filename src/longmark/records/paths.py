@@ -157,6 +157,8 @@ def _options() -> Any:
         notation.digest,
         notation.short,
         notation.joined,
+        notation.resolved,
+        notation.reference_name,
         answer_tables.promptfoo_answers,
         cited.cited_answer,
         cited.cited_ids,

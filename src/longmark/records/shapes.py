@@ -23,7 +23,8 @@ class SpanShape:
     """Where a convention writes what of a span. spans: where a record has its spans, "": it is a span itself; `of` is
     then the record of a span. documents: what a retriever returned; instructions: a system prompt of its own;
     references: right answers; scores, expectations: lists of the tool's own scores, and of what else was expected, which
-    are counted."""
+    are counted; begins: true of a span that is an answer of its own with the spans beneath it, where one trace has many
+    of them (an evaluation); unresolved: of such a span true where its question is stored elsewhere."""
 
     trace: str
     id: str
@@ -42,6 +43,8 @@ class SpanShape:
     references: str = ""
     scores: str = ""
     expectations: str = ""
+    begins: str = ""
+    unresolved: str = ""
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ _DAMAGED = (TypeError, ValueError, LookupError, AttributeError, RecursionError, 
 _LISTS_IN_CELLS = ("messages", "documents")
 """The ends of columns of a table of spans that hold lists of objects, which CSV has as Python prints them."""
 _LONGEST_PLACE = 6  # digits of a key that is a place in a list
+_UNRESOLVED = "questions that are references (query the calls with expand_columns inputs.example)"
 _NO_ANSWER = _RETRIEVERS | _TOOLS | {"EMBEDDING", "EMBEDDINGS", "EVALUATOR", "GUARDRAIL", "EVENT"}
 
 
@@ -67,16 +68,16 @@ def assembled(
         )
         for (place, _), group in groupby(rows, key=itemgetter(0, 1)):
             try:
-                assembled_trace = trace_of([orjson.loads(span) for _, _, span in group], ignored)
+                traces = list(traces_of([orjson.loads(span) for _, _, span in group], ignored))
             except _DAMAGED as error:
                 yield (
                     place,
                     UnreadableRecord(f"cannot be read as {shape.name} ({_in_words(error)})"),
                 )
                 continue
-            if assembled_trace is None:
+            if not traces:
                 ignored["traces without a question and an answer"] += 1
-            else:
+            for assembled_trace in traces:
                 yield place, assembled_trace
 
 
@@ -121,6 +122,8 @@ def spans_of(record: dict[str, Any], form: SpanShape) -> Iterator[dict[str, Any]
             "response": at(form.response) if form.response else None,
             "session": at(form.session) if form.session else None,
             "references": at(form.references) if form.references else None,
+            "begins": bool(form.begins and at(form.begins)),
+            "unresolved": bool(form.unresolved and at(form.unresolved)),
             "unread": {
                 kind: len(listed)
                 for kind, path in (
@@ -143,16 +146,61 @@ def _cell(column: str, cell: Any) -> Any:
     return values
 
 
-def trace_of(spans: Sequence[Mapping[str, Any]], ignored: Counter[str]) -> dict[str, Any] | None:
-    """The record of a trace; None if no span has a question and an answer."""
+def traces_of(
+    spans: Sequence[Mapping[str, Any]], ignored: Counter[str]
+) -> Iterator[dict[str, Any]]:
+    """The records of a trace: one for each span that begins an answer, of a trace without such spans one for all; none
+    if no span has a question and an answer."""
+    parents = {span["id"]: span["parent"] for span in spans}
+    beginnings = {span["id"]: span for span in spans if span["begins"]}
+    if not beginnings:
+        answer = trace_of(spans, ignored)
+        yield from [answer] if answer else []
+        return
+    beneath: dict[str, list[Mapping[str, Any]]] = {name: [] for name in beginnings}
+    for span in spans:
+        beginning = _nearest(span["id"], beginnings, parents)
+        if beginning is None:
+            ignored["other spans"] += 1
+        else:
+            beneath[beginning].append(span)
+    for name, span in sorted(beginnings.items(), key=lambda named_span: named_span[1]["start"]):
+        answer = trace_of(beneath[name], ignored, span)
+        yield from [answer] if answer else []
+
+
+def _nearest(span: str, beginnings: Mapping[str, Any], parents: Mapping[str, str]) -> str | None:
+    """The id of the innermost of these spans that a span is or is beneath; a circle of parents ends."""
+    for _ in range(len(parents) + 1):
+        if span in beginnings:
+            return span
+        span = parents.get(span, "")
+        if not span:
+            return None
+    return None
+
+
+def trace_of(
+    spans: Sequence[Mapping[str, Any]],
+    ignored: Counter[str],
+    beginning: Mapping[str, Any] | None = None,
+) -> dict[str, Any] | None:
+    """The record of a trace; None if no span has a question and an answer. beginning: the span that is the answer, also
+    where it gave none."""
     parents = {span["id"]: span["parent"] for span in spans}
     ordered = sorted(spans, key=itemgetter("start"))
     answers = [span for span in ordered if span["kind"] not in _NO_ANSWER and _is_answer(span)]
-    if not answers:
+    if beginning is not None:
+        chosen = beginning
+        ignored[_UNRESOLVED] += chosen["unresolved"]
+    elif answers:
+        depths = [_depth(span["id"], parents) for span in answers]
+        chosen = [
+            span for span, depth in zip(answers, depths, strict=True) if depth == min(depths)
+        ][-1]
+    else:
         return None
-    depths = [_depth(span["id"], parents) for span in answers]
-    chosen = [span for span, depth in zip(answers, depths, strict=True) if depth == min(depths)][-1]
-    last = answers[-1]
+    last = answers[-1] if answers else chosen
     retrieved = [
         document
         for span in ordered

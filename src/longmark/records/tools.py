@@ -285,6 +285,55 @@ HAGRID = Shape(
     ignored={"ratings": "[answer.informative, answer.attributable][?@ != `null`]"},
 )
 
+_EXPECTED = (
+    "{0}.expected_output, {0}.expected, {0}.reference, {0}.expected_answer, {0}.ground_truth"
+)
+_OPIK_PASSAGES = (
+    "not_null({0}.contexts, {0}.context, {0}.documents, {0}.passages, {0}.retrieved_contexts)"
+)
+OPIK = Shape(
+    "Opik experiment",
+    "opik 2.2.122 (an experiment that its exporter wrote: examples/exports/opik)",
+    keys=("dataset_item_id", "trace_id", "dataset_item_data", "evaluation_task_output"),
+    fields={
+        "id": "id",
+        "question_id": "dataset_item_id",  # of several trials
+        "question": "question(dataset_item_data)",
+        "answer": "answer(evaluation_task_output)",
+        "contexts": _OPIK_PASSAGES.format("evaluation_task_output"),
+        "references": f"not_null({_EXPECTED.format('dataset_item_data')})",
+        "system": "log.experiment",
+    },
+    # The row's own passages are no retrieval: `--map contexts=dataset_item_data.context` takes them.
+    meta={"context": "dataset_item_data.context"},
+    ignored={"scores of Opik": "feedback_scores", "assertions": "assertion_results"},
+)
+
+OPIK_RESULTS = Shape(
+    "Opik evaluation result",
+    "opik 2.2.122 (EvaluationResult and TestResult, as dataclasses.asdict writes them: examples/exports/opik)",
+    keys=("test_case", "score_results", "trial_id"),
+    fields={
+        "id": "test_case.trace_id",
+        "question_id": "test_case.dataset_item_id",
+        "question": "question(test_case.[dataset_item_content, mapped_scoring_inputs][?@] | [0])",
+        "answer": "answer(test_case.task_output)",
+        "contexts": _OPIK_PASSAGES.format("test_case.task_output"),
+        "references": "test_case.[dataset_item_content, mapped_scoring_inputs][?@] | [0]"
+        f" | not_null({_EXPECTED.format('@')})",
+        "system": "log.experiment",
+    },
+    meta={"context": "test_case.dataset_item_content.context"},
+    ignored={"scores of Opik": "score_results"},
+)
+
+OPIK_TABLE = Shape(
+    "Opik's table of an experiment, which has no texts: export it as JSON",
+    "opik 2.2.122 (CSV that its exporter wrote: examples/exports/opik)",
+    keys=("experiment_id", "item_dataset_item_id", "item_trace_id", "item_index"),
+    fields={"id": "item_id", "question": "item_input", "answer": "item_output"},
+)
+
 OPEN_RAG_EVAL = Shape(
     "open-rag-eval answers",
     "open-rag-eval 0.3.0 (answers that its connector wrote: examples/exports/open_rag_eval)",
@@ -372,6 +421,9 @@ SHAPES = (
     FAITHBENCH,
     HAGRID,
     OPEN_RAG_EVAL,
+    OPIK,
+    OPIK_RESULTS,
+    OPIK_TABLE,
 )
 
 CONTAINERS = (
@@ -381,6 +433,10 @@ CONTAINERS = (
     Container(
         ("evalId", "results"), "results.results", head={"prompts": "results.prompts[].label"}
     ),  # promptfoo
+    Container(("experiment", "items"), "items", head={"experiment": "experiment.name"}),  # Opik
+    Container(
+        ("experiment_id", "test_results"), "test_results", head={"experiment": "experiment_name"}
+    ),  # Opik
     Container(("cases", "failures"), "[cases, failures][]"),  # Pydantic Evals
     # One document of labels, which `scores.label_tools` reads as a whole (UIMA, Potato)
     Container(("%FEATURE_STRUCTURES",), "[@]"),

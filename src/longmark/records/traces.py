@@ -154,4 +154,67 @@ LANGFUSE_OBSERVATIONS = Shape(
     ),
 )
 
-SHAPES = (OTLP, PHOENIX, PHOENIX_TABLE, MLFLOW, MLFLOW_TABLE, LANGFUSE, LANGFUSE_OBSERVATIONS)
+_PREDICTION = (
+    "type(op_name) == 'string'"
+    " && (contains(op_name, 'Evaluation.predict_and_score') || contains(op_name, 'Evaluation.predictAndScore'))"
+)
+WEAVE = Shape(
+    "Weave calls",
+    "weave 0.54.0 (calls that it recorded: examples/exports/weave; kinds of ops: weave/trace/op_protocol.py)",
+    keys=("op_name", "trace_id", "started_at"),
+    fields={**_OF_TRACE, "id": "span_id", "references": "references"},
+    conversation=("conversation[0]", "conversation[1]"),
+    spans=SpanShape(
+        trace="trace_id",
+        id="id",
+        parent="parent_id",
+        start="started_at",
+        name="display_name || op_name",
+        kind="attributes.weave.kind == 'search' && 'RETRIEVER' || attributes.weave.kind == 'scorer' && 'EVALUATOR'"
+        " || attributes.weave.kind",
+        # A prediction that failed has no output of its own, and its call has figures there.
+        input=f"[[@][?{_PREDICTION}].resolved(inputs.example), [@][?!({_PREDICTION})].resolved(inputs)][] | [0]",
+        output=f"[[@][?{_PREDICTION}].resolved(output.output), [@][?!({_PREDICTION})].resolved(output)][] | [0]",
+        model="reference_name(inputs.model)",
+        references="not_null(inputs.example.expected, inputs.example.expected_output, inputs.example.reference,"
+        " inputs.example.ground_truth, inputs.example.target)",
+        scores="values(output.scores)",
+        begins=_PREDICTION,
+        unresolved=f"{_PREDICTION} && type(resolved(inputs.example)) == 'null'",
+    ),
+)
+
+OPIK = Shape(
+    "Opik traces",
+    "opik 2.2.122 (a trace that its exporter wrote: examples/exports/opik)",
+    keys=("trace", "spans"),
+    when="type(trace) == 'object' && type(trace.start_time) == 'string'",
+    fields=_OF_TRACE,
+    conversation=("conversation[0]", "conversation[1]"),
+    spans=SpanShape(
+        spans="[[trace], spans][]",
+        trace="trace_id || id",
+        id="id",
+        parent="parent_span_id || trace_id",  # a span without a parent is beneath the trace
+        start="start_time",
+        # It has no kind for retrievers: they are tools that give documents.
+        kind="type == 'tool' && output.[documents, contexts, nodes][?@] | [0] && 'RETRIEVER' || type",
+        input="input",
+        output="output",
+        documents="output",
+        model="model",
+        scores="feedback_scores",
+    ),
+)
+
+SHAPES = (
+    OTLP,
+    PHOENIX,
+    PHOENIX_TABLE,
+    MLFLOW,
+    MLFLOW_TABLE,
+    LANGFUSE,
+    LANGFUSE_OBSERVATIONS,
+    WEAVE,
+    OPIK,
+)
