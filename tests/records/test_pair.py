@@ -341,3 +341,42 @@ def test_a_choice_can_be_left_out_of_a_pair() -> None:
     record = {"question": "q", "a": "x", "b": "y", "winner": "not sure"}
     (pair,) = _read(record, mapping={"label": ""})
     assert (pair.label, pair.meta) == (None, {"winner": "not sure"})
+
+
+def test_what_belongs_to_the_chosen_answer_goes_with_it_to_either_side() -> None:
+    records = [
+        {
+            "question": f"q{number}",
+            "chosen": f"good {number}",
+            "rejected": f"bad {number}",
+            "model_a": "strong",
+            "model_b": "weak",
+            "labels": {"ann": "chosen", "ben": "rejected", "cy": "tie"},
+        }
+        for number in range(20)
+    ]
+    pairs = [pair for pair in Reading(records) if isinstance(pair, Pair)]
+    assert {pair.label for pair in pairs} == {"a", "b"}
+    for pair in pairs:
+        chosen: Side = "a" if pair.a.startswith("good") else "b"
+        rejected = "b" if chosen == "a" else "a"
+        assert pair.label == chosen
+        assert (pair.a_system, pair.b_system)[chosen == "b"] == "strong"
+        assert pair.labels == {"ann": chosen, "ben": rejected, "cy": "tie"}
+
+
+def test_a_label_that_names_the_rejected_answer_stays_with_its_text() -> None:
+    records = [
+        {
+            "question": f"q{number}",
+            "chosen": f"x {number}",
+            "rejected": f"y {number}",
+            "label": label,
+        }
+        for number, label in enumerate(["rejected", "chosen", "tie"] * 8)
+    ]
+    for pair, record in zip(Reading(records), records, strict=True):
+        assert isinstance(pair, Pair)
+        preferred = {"tie": None}.get(record["label"], record.get(record["label"]))
+        assert (pair.label == "tie") == (preferred is None)
+        assert preferred is None or pair.text(pair.label) == preferred

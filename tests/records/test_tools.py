@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from tests.exports import EXPORTS
+from tests.records.test_published_sets import SETS
 
 from longmark.errors import BadInput, UserError
 from longmark.records import Example
@@ -181,7 +182,7 @@ def test_a_file_of_a_tool_is_read_by_its_shape(name: str) -> None:
 
 
 def test_every_shape_has_a_fixture_and_every_fixture_is_read() -> None:
-    shapes = {name for name, *_ in READ.values()}
+    shapes = {name for name, *_ in READ.values()} | SETS
     for export in EXPORTS:
         if not export.of_labels:
             reading = Reading(export.path, mapping=dict(export.mapping))

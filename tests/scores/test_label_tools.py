@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from tests.program import run, write_jsonl
+from tests.records.test_published_sets import CHOICES, LABELS
 from tests.records.test_tools import ODD, places, replaced
 
 from longmark.errors import BadInput, UserError
@@ -219,7 +220,8 @@ def test_metaeval_reads_a_tool_s_file_as_it_is(tmp_path: Path) -> None:
 def test_every_declared_tool_has_a_file_of_its_layout() -> None:
     of_files = {tool for tool, _, _ in EXPECTED.values()}
     others = {"Label Studio, pairwise", "Label Studio, JSON_MIN or CSV"}
-    assert of_files | others == {tool.name for tool in TOOLS}
+    of_sets = {tool for tool, _, _ in (*LABELS.values(), *CHOICES.values())}
+    assert of_files | others | of_sets == {tool.name for tool in TOOLS}
 
 
 @pytest.mark.parametrize("name", [*EXPECTED, "label_studio_pairs.json"])

@@ -66,6 +66,8 @@ _SIDES = {
     "left": "a",
     "right": "b",
 }
+_OTHER_SIDE = {"a": "b", "b": "a"}
+_EXCHANGED = _OTHER_SIDE | {"a_system": "b_system", "b_system": "a_system"}
 _KINDS = (
     "student_answer",
     "model_answer",
@@ -306,9 +308,16 @@ class PairFields:
             ).digest()[0]
             % 2
         )
-        first = drawn == (better <= worse)
-        return {**fields, "a": better if first else worse, "b": worse if first else better,
-                "label": fields.get("label", "a" if first else "b")}  # fmt: skip
+        if drawn == (better <= worse):
+            return {**fields, "label": fields.get("label", "a")}
+        # Whatever belongs to a side goes with its answer.
+        exchanged = {_EXCHANGED.get(field, field): value for field, value in fields.items()}
+        exchanged["label"] = _OTHER_SIDE.get(fields.get("label", "a"), "tie")
+        if "labels" in fields:
+            exchanged["labels"] = {
+                rater: _OTHER_SIDE.get(choice, choice) for rater, choice in fields["labels"].items()
+            }
+        return exchanged
 
 
 def _parsed(raw: Any) -> Any:

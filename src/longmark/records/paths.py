@@ -15,7 +15,15 @@ from typing import Any
 
 from longmark.errors import UserError
 from longmark.options import named
-from longmark.records import answer_tables, cited, label_answers, messages, notation, replies
+from longmark.records import (
+    answer_tables,
+    cited,
+    label_answers,
+    messages,
+    notation,
+    replies,
+    set_answers,
+)
 from longmark.records.values import Problem, missing
 
 _LISTS = frozenset(("contexts", "references"))
@@ -160,6 +168,13 @@ def _options() -> Any:
         notation.resolved,
         notation.reference_name,
         answer_tables.promptfoo_answers,
+        set_answers.completions,
+        set_answers.completion_labels,
+        set_answers.best_answer,
+        set_answers.asqa_records,
+        set_answers.mt_bench_ratings,
+        set_answers.mt_bench_votes,
+        set_answers.mt_bench_games,
         cited.cited_answer,
         cited.cited_ids,
         cited.id_list,

@@ -182,7 +182,9 @@ class Reading:
         """The records, after the first one showed their shape; spans of a trace together, answers of a record apart."""
         if self.part or (first := next(raw, None)) is None:
             return raw
-        self.shape = containers.shape_of(first[1])
+        # Whoever names both answers of pairs reads the file by its columns.
+        names_answers = {"a", "b"} <= set(self._mapping or ())
+        self.shape = None if names_answers else containers.shape_of(first[1])
         raw = chain([first], raw)
         if self.shape is None:
             return raw

@@ -441,6 +441,7 @@ CONTAINERS = (
     # One document of labels, which `scores.label_tools` reads as a whole (UIMA, Potato)
     Container(("%FEATURE_STRUCTURES",), "[@]"),
     Container(("instance_id_to_label_to_value",), "[@]"),
+    Container((), "asqa_records(@)"),
     Container(("data",), "data"),  # a page of an API (Langfuse, Phoenix)
 )
 """Documents of tools that hold their records deeper than under `results`."""

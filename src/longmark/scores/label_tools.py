@@ -259,6 +259,61 @@ HAGRID = LabelTool(
     },
 )
 
+REWARD_BENCH_2 = LabelTool(
+    "RewardBench 2",
+    "allenai/reward-bench-2 (README.md: dataset_info): 1 for a chosen completion, 0 for a rejected one",
+    keys=("prompt", "chosen", "rejected", "num_correct", "num_incorrect"),
+    columns={
+        "example_id": "completion_labels(@)[].item",
+        "value": "completion_labels(@)[].value",
+    },
+)
+AGGREFACT = LabelTool(
+    "LLM-AggreFact",
+    "lytang/LLM-AggreFact (README.md: dataset_info): 1 for a claim that its document supports",
+    keys=("dataset", "doc", "claim", "label"),
+    columns={"example_id": "digest([dataset, doc, claim])", "value": "label"},
+)
+_FASTCHAT = "lm-sys/FastChat (fastchat/llm_judge: model_judgment/*.jsonl of gen_judgment.py)"
+_SECOND_TURN = {"judgments of second turns": "[@][?turn != `1`]"}
+MT_BENCH_RATINGS = LabelTool(
+    "MT-Bench ratings",
+    _FASTCHAT,
+    keys=("question_id", "model", "judge", "score", "turn"),
+    columns={
+        "example_id": "mt_bench_ratings(@)[].item",
+        "rater": "mt_bench_ratings(@)[].rater",
+        "value": "mt_bench_ratings(@)[].value",
+    },
+    ignored=_SECOND_TURN | {"judgments without a rating": "[@][?score == `-1`]"},
+)
+MT_BENCH_GAMES = LabelTool(
+    "MT-Bench choices",
+    _FASTCHAT,
+    keys=("question_id", "model_1", "model_2", "g1_winner", "g2_winner"),
+    columns={
+        "question_id": "question_id",
+        "a": "mt_bench_games(@)[].a",
+        "b": "mt_bench_games(@)[].b",
+        "rater": "mt_bench_games(@)[].rater",
+        "choice": "mt_bench_games(@)[].choice",
+    },
+    ignored=_SECOND_TURN | {"games without a choice": "[g1_winner, g2_winner][?@ == 'error']"},
+)
+MT_BENCH_VOTES = LabelTool(
+    "MT-Bench judgments",
+    "lmsys/mt_bench_human_judgments (README.md: dataset_info)",
+    keys=("question_id", "model_a", "model_b", "winner", "judge"),
+    columns={
+        "question_id": "question_id",
+        "a": "model_a",
+        "b": "model_b",
+        "rater": "mt_bench_votes(@)[].rater",
+        "choice": "mt_bench_votes(@)[].choice",
+    },
+    ignored=_SECOND_TURN,
+)
+
 TOOLS = (
     LABEL_STUDIO_PAIRS,
     LABEL_STUDIO,
@@ -274,6 +329,11 @@ TOOLS = (
     PRODIGY,
     FAITHBENCH,
     HAGRID,
+    REWARD_BENCH_2,
+    AGGREFACT,
+    MT_BENCH_RATINGS,
+    MT_BENCH_GAMES,
+    MT_BENCH_VOTES,
 )
 """The first one that fits is read."""
 

@@ -1,0 +1,138 @@
+"""The declarations of published sets: preferences, claims and questions in the layout of their own repositories.
+
+A set of completions (RewardBench 2) is read as an answer for each of them, and a set of choices (RewardBench, MT-Bench)
+as pairs. Each declaration names the source that its fixture in tests/records/tools follows.
+"""
+
+from __future__ import annotations
+
+from longmark.records.shapes import Shape
+
+REWARD_BENCH = Shape(
+    "RewardBench",
+    "allenai/reward-bench (README.md: dataset_info; rewardbench/utils.py at 045c7f8)",
+    keys=("prompt", "chosen", "rejected", "chosen_model", "rejected_model"),
+    when="type(prompt) == 'string' && type(chosen) == 'string'",
+    fields={
+        "id": "join('-', [to_string(subset), to_string(id)])",  # an id is of its subset
+        "question": "prompt",
+        "chosen": "chosen",
+        "rejected": "rejected",
+        "a_system": "chosen_model",
+        "b_system": "rejected_model",
+        "category": "subset",
+    },
+)
+
+REWARD_BENCH_2 = Shape(
+    "RewardBench 2",
+    "allenai/reward-bench-2 (README.md: dataset_info; scripts/run_v2.py of allenai/reward-bench)",
+    keys=("prompt", "chosen", "rejected", "num_correct", "num_incorrect"),
+    fields={
+        "id": "join('-', [to_string(id), to_string(completion.number)])",
+        "question_id": "id",
+        "question": "prompt",
+        "answer": "completion.text",
+    },
+    # Which of the models wrote which completion the set does not say.
+    meta={"label": "completion.label", "models": "models"},
+    records_at="completions(@)",
+)
+
+MT_BENCH_VOTES = Shape(
+    "MT-Bench judgments",
+    "lmsys/mt_bench_human_judgments (README.md: dataset_info), splits human and gpt4_pair",
+    keys=("question_id", "model_a", "model_b", "winner", "conversation_a", "conversation_b"),
+    fields={
+        # Several people, and some people twice, judged the same two answers.
+        "id": "join('-', [to_string(question_id), model_a, model_b, to_string(judge), to_string(row)])",
+        "question_id": "question_id",
+        "question": "question(conversation_a[:2])",
+        "a": "answer(conversation_a[:2])",
+        "b": "answer(conversation_b[:2])",
+        "a_system": "model_a",
+        "b_system": "model_b",
+        "label": "winner",
+    },
+    meta={"judge": "judge"},
+    skips={"second turns, whose first answers differ": "turn == `2`"},
+    records_at="[@]",
+)
+
+MT_BENCH_ANSWERS = Shape(
+    "MT-Bench answers",
+    "lm-sys/FastChat (fastchat/llm_judge: model_answer/*.jsonl of gen_model_answer.py)",
+    keys=("question_id", "answer_id", "model_id", "choices"),
+    fields={
+        "id": "join('-', [to_string(question_id), model_id])",
+        "question_id": "question_id",
+        "answer": "choices[0].turns[0]",
+        "system": "model_id",
+    },
+    ignored={"second turns": "choices[0].turns[1:]", "further choices": "choices[1:]"},
+)
+
+MT_BENCH_QUESTIONS = Shape(
+    "MT-Bench questions",
+    "lm-sys/FastChat (fastchat/llm_judge/data/mt_bench/question.jsonl)",
+    keys=("question_id", "category", "turns"),
+    when="type(turns[0]) == 'string'",
+    fields={
+        "id": "question_id",
+        "question_id": "question_id",
+        "question": "turns[0]",
+        "references": "reference[0]",
+    },
+    ignored={"second turns": "turns[1:]"},
+)
+
+AGGREFACT = Shape(
+    "LLM-AggreFact",
+    "lytang/LLM-AggreFact (README.md: dataset_info)",
+    keys=("dataset", "doc", "claim", "label"),
+    fields={
+        "id": "digest([dataset, doc, claim])",  # it has no ids, and a document has several claims
+        "answer": "claim",
+        "contexts": "doc",
+    },
+    meta={"label": "label"},
+)
+
+ASQA = Shape(
+    "ASQA",
+    "google-research/language/asqa (README.md: the fields of ASQA.json), and din0s/asqa",
+    keys=("ambiguous_question", "qa_pairs", "annotations"),
+    fields={
+        "id": "sample_id",
+        "question": "ambiguous_question",
+        "answer": "not_null(answer, prediction, output)",
+        "references": "annotations[].long_answer",
+        "system": "system || model",
+    },
+    ignored={"short answers": "qa_pairs[].short_answers[]"},
+)
+
+ELI5 = Shape(
+    "ELI5",
+    "facebookresearch/ELI5 as eli5 and eli5_category of datasets (eli5.py: features)",
+    keys=("q_id", "title", "selftext", "answers"),
+    fields={
+        "id": "q_id",
+        "question": 'join(`"\\n\\n"`, [title, selftext][?@])',
+        "answer": "not_null(answer, prediction, output)",
+        "references": "best_answer(answers)",
+        "system": "system || model",
+    },
+    ignored={"answers with fewer points": "answers.text[1:]"},
+)
+
+SHAPES = (
+    REWARD_BENCH,
+    REWARD_BENCH_2,
+    MT_BENCH_VOTES,
+    MT_BENCH_ANSWERS,
+    MT_BENCH_QUESTIONS,
+    AGGREFACT,
+    ASQA,
+    ELI5,
+)

@@ -1,0 +1,118 @@
+"""What declarations of published sets need beside JMESPath: the answers of a record, or the choices, as a list."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+_SPLITS = ("train", "dev", "test")
+_SIDES = {"model_a": "a", "model_b": "b"}
+_UNREAD_RATING = -1
+"""MT-Bench's score of a judgment in which no rating was found (fastchat/llm_judge/common.py)."""
+
+
+def completions(record: Any) -> list[dict[str, Any]]:
+    """RewardBench 2's right and wrong completions of a prompt, as a record for each: `completion` has its text, its place
+    from 1 and the label 1 or 0."""
+    if not isinstance(record, Mapping):
+        return []
+    labelled_texts = [
+        (text, label)
+        for column, label in (("chosen", 1), ("rejected", 0))
+        if isinstance(record.get(column), list)
+        for text in record[column]
+    ]
+    return [
+        {**record, "completion": {"text": text, "label": label, "number": number}}
+        for number, (text, label) in enumerate(labelled_texts, 1)
+    ]
+
+
+def completion_labels(record: Any) -> list[dict[str, Any]]:
+    """The label of each completion, under the id that its answer has."""
+    return [
+        {
+            "item": f"{inner['id']}-{inner['completion']['number']}",
+            "value": inner["completion"]["label"],
+        }
+        for inner in completions(record)
+        if inner.get("id") is not None
+    ]
+
+
+def best_answer(answers: Any) -> Any:
+    """The answer of ELI5 with the most points, of several the first; None where there is none."""
+    if not isinstance(answers, Mapping):
+        return None
+    texts = answers.get("text")
+    points = answers.get("score")
+    if not isinstance(texts, list) or not texts:
+        return None
+    if not isinstance(points, list) or len(points) != len(texts):
+        return texts[0]
+    numbers = [point if isinstance(point, int | float) else float("-inf") for point in points]
+    return texts[numbers.index(max(numbers))]
+
+
+def asqa_records(document: Any) -> list[dict[str, Any]] | None:
+    """The records of ASQA.json, which are by their ids in the object of a split; None for any other document."""
+    if not isinstance(document, Mapping) or not document or not set(document) <= set(_SPLITS):
+        return None
+    records = [
+        {"sample_id": name, "split": split, **record}
+        for split, by_id in document.items()
+        if isinstance(by_id, Mapping)
+        for name, record in by_id.items()
+        if isinstance(record, Mapping) and "ambiguous_question" in record
+    ]
+    return records or None
+
+
+def mt_bench_ratings(record: Any) -> list[dict[str, Any]]:
+    """The rating of an answer's first turn by a judge; none where its judgment had no rating."""
+    if not isinstance(record, Mapping) or record.get("turn", 1) != 1:
+        return []
+    if record.get("score") in (None, _UNREAD_RATING):
+        return []
+    return [
+        {
+            "item": f"{record.get('question_id')}-{record.get('model')}",
+            "rater": _judge(record.get("judge")),
+            "value": record["score"],
+        }
+    ]
+
+
+def mt_bench_games(record: Any) -> list[dict[str, Any]]:
+    """The two choices of a judge between first turns, each with the model whose answer it saw first as `a`; an `error` is
+    no choice."""
+    if not isinstance(record, Mapping) or record.get("turn", 1) != 1:
+        return []
+    games = (
+        ("g1_winner", "model_1", "model_2"),
+        ("g2_winner", "model_2", "model_1"),
+    )
+    return [
+        {
+            "a": record.get(a),
+            "b": record.get(b),
+            "rater": _judge(record.get("judge")),
+            "choice": {a: "a", b: "b", "tie": "tie"}[record[column]],
+        }
+        for column, a, b in games
+        if record.get(column) in (a, b, "tie")
+    ]
+
+
+def mt_bench_votes(record: Any) -> list[dict[str, Any]]:
+    """The choice of a person or of a judge between the first turns of two models."""
+    if not isinstance(record, Mapping) or record.get("turn", 1) != 1:
+        return []
+    winner = str(record.get("winner"))
+    choice = "tie" if winner.startswith("tie") else _SIDES.get(winner)
+    return [{"rater": _judge(record.get("judge")), "choice": choice}] if choice else []
+
+
+def _judge(judge: Any) -> Any:
+    """MT-Bench names a judge by its model and its prompt."""
+    return "/".join(map(str, judge)) if isinstance(judge, list) else judge

@@ -1,0 +1,241 @@
+"""Published sets in the layout of their repositories. The files in tests/records/published_sets follow the sources that
+the declarations cite; what they hold is written out here by hand."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from longmark.errors import BadInput
+from longmark.records import Pair
+from longmark.records.read import Reading
+from longmark.records.set_answers import asqa_records, best_answer, completions
+from longmark.scores.labels import Labels
+
+FILES = Path(__file__).parent / "published_sets"
+
+WINS = ("A won in 2020.", "In 2020, A.")
+# file -> the set, its answers as (id, question, answer, system, passages, references), and what is not read
+ANSWERS: dict[str, tuple[str, list[tuple[Any, ...]], str]] = {
+    "reward-bench-2.jsonl": (
+        "RewardBench 2",
+        [
+            ("7-1", "Why is ice light?", "It is less dense.", None, 0, ()),
+            ("7-2", "Why is ice light?", "It is warm.", None, 0, ()),
+            ("7-3", "Why is ice light?", "It is wet.", None, 0, ()),
+            ("7-4", "Why is ice light?", "It is old.", None, 0, ()),
+            ("ties:1:0-1", "Name a color of the rainbow", "red", None, 0, ()),
+            ("ties:1:0-2", "Name a color of the rainbow", "blue", None, 0, ()),
+            ("ties:1:0-3", "Name a color of the rainbow", "pink", None, 0, ()),
+            ("ties:1:0-4", "Name a color of the rainbow", "brown", None, 0, ()),
+        ],
+        "nothing",
+    ),
+    "mt-bench-questions.jsonl": (
+        "MT-Bench questions",
+        [
+            ("81", "Write.", None, None, 0, ()),
+            ("101", "Who is first?", None, None, 0, ("You are second.",)),
+        ],
+        "2 second turns",
+    ),
+    "mt-bench-answers.jsonl": (
+        "MT-Bench answers",
+        [
+            ("81-vicuna", None, "P1", "vicuna", 0, ()),
+            ("101-vicuna", None, "", "vicuna", 0, ()),
+        ],
+        "2 second turns",
+    ),
+    "aggrefact.jsonl": (
+        "LLM-AggreFact",
+        [
+            ("c40428df31feca9e", None, "The Nile is African.", None, 1, ()),
+            ("ad5a7589287c45c0", None, "The Nile is Asian.", None, 1, ()),
+        ],
+        "nothing",
+    ),
+    "asqa.json": (
+        "ASQA",
+        [
+            ("5", "Who lost?", None, None, 0, WINS),
+            ("-6", "Who won?", None, None, 0, WINS),
+        ],
+        "4 short answers",
+    ),
+    "asqa.jsonl": (
+        "ASQA",
+        [
+            ("-6", "Who won?", None, None, 0, WINS),
+            ("5", "Who lost?", "B did.", None, 0, WINS),
+        ],
+        "4 short answers",
+    ),
+    "eli5.jsonl": (
+        "ELI5",
+        [
+            (
+                *("1", "Why is the sky blue?\n\nI ask at noon.", None, None, 0),
+                ("Light scatters.",),
+            ),
+            ("2", "Why is ice light?", None, None, 0, ()),
+        ],
+        "2 answers with fewer points",
+    ),
+}
+PAIRS = {
+    "reward-bench.jsonl": ("RewardBench", "nothing"),
+    "mt-bench-judgments.jsonl": (
+        "MT-Bench judgments",
+        "1 second turns, whose first answers differ",
+    ),
+}
+SETS = {name for name, *_ in (*ANSWERS.values(), *PAIRS.values())}
+
+# file -> the set, what it holds as (answer, rater, value), and what of it is no label
+LABELS: dict[str, tuple[str, list[tuple[Any, ...]], str]] = {
+    "reward-bench-2.jsonl": (
+        "RewardBench 2",
+        [
+            *((f"7-{number}", "people", float(number == 1)) for number in range(1, 5)),
+            *((f"ties:1:0-{number}", "people", float(number < 3)) for number in range(1, 5)),
+        ],
+        "nothing",
+    ),
+    "aggrefact.jsonl": (
+        "LLM-AggreFact",
+        [
+            (ANSWERS["aggrefact.jsonl"][1][0][0], "people", 1.0),
+            (ANSWERS["aggrefact.jsonl"][1][1][0], "people", 0.0),
+        ],
+        "nothing",
+    ),
+    "mt-bench-ratings.jsonl": (
+        "MT-Bench ratings",
+        [("81-vicuna", "gpt-4/single-v1", 8.0), ("102-vicuna", "gpt-4/single-v1", 0.5)],
+        "1 judgments of second turns, 1 judgments without a rating, 2 records without a label",
+    ),
+}
+# file -> the set, what it holds as (question, a, b, rater, choice), and what of it is no label
+CHOICES: dict[str, tuple[str, list[tuple[Any, ...]], str]] = {
+    "mt-bench-games.jsonl": (
+        "MT-Bench choices",
+        [
+            ("81", "alpaca", "gpt", "gpt-4/pair-v2", "b"),
+            ("81", "gpt", "alpaca", "gpt-4/pair-v2", "tie"),
+            ("82", "gpt", "alpaca", "gpt-4/pair-v2", "a"),
+        ],
+        "1 games without a choice, 1 judgments of second turns, 1 records without a label",
+    ),
+    "mt-bench-judgments.jsonl": (
+        "MT-Bench judgments",
+        [
+            ("81", "alpaca", "gpt", "author_2", "b"),
+            ("81", "alpaca", "gpt", "author_3", "tie"),
+            ("81", "alpaca", "gpt", "expert_1", "b"),
+        ],
+        "1 judgments of second turns, 1 records without a label",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_the_answers_of_a_published_set_are_read_as_it_has_them(name: str) -> None:
+    shape, answers, not_read = ANSWERS[name]
+    reading = Reading(FILES / name)
+    examples = [
+        (
+            example.id,
+            example.question,
+            example.answer,
+            example.system,
+            len(example.contexts),
+            example.references,
+        )
+        for example in reading.singles()
+    ]
+    assert examples == answers
+    assert reading.notice == f"Read as {shape}. Not read: {not_read}."
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_the_pairs_of_a_published_set_name_it_and_what_is_not_read(name: str) -> None:
+    shape, not_read = PAIRS[name]
+    reading = Reading(FILES / name)
+    assert all(isinstance(pair, Pair) for pair in reading)
+    assert reading.notice == f"Read as {shape}. Not read: {not_read}."
+
+
+def test_the_better_answer_of_reward_bench_keeps_its_model_on_either_side() -> None:
+    for pair in Reading(FILES / "reward-bench.jsonl"):
+        assert isinstance(pair, Pair)
+        better = pair.label or ""
+        assert pair.text(better) in ("It is less dense.", "Rivers bring salt.")  # type: ignore[arg-type]
+        assert (pair.a_system, pair.b_system)[better == "b"] == "gpt-4"
+        assert pair.category in ("alpacaeval-easy", "llmbar")
+
+
+def test_each_judge_of_mt_bench_has_a_pair_of_its_own_and_all_of_them_one_question() -> None:
+    pairs = [pair for pair in Reading(FILES / "mt-bench-judgments.jsonl") if isinstance(pair, Pair)]
+    assert [(pair.a, pair.b, pair.label, pair.meta["judge"]) for pair in pairs] == [
+        ("A1", "B1", "b", "author_2"),
+        ("A1", "B1", "b", "expert_1"),
+        ("A1", "B1", "tie", "author_3"),
+    ]
+    assert {pair.question for pair in pairs} == {"Write."}
+    assert {pair.question_id for pair in pairs} == {"81"}
+
+
+@pytest.mark.parametrize("name", LABELS)
+def test_the_labels_of_a_published_set_are_read(name: str) -> None:
+    tool, expected, not_read = LABELS[name]
+    with Labels(FILES / name) as labels:
+        rows = [(label.example_id, label.rater, label.value) for label in labels.select()]
+        assert sorted(rows) == sorted(expected)
+        assert labels.notices == [f"{FILES / name}: read as {tool}. Not read: {not_read}."]
+
+
+@pytest.mark.parametrize("name", ["reward-bench-2.jsonl", "aggrefact.jsonl"])
+def test_the_labels_of_a_set_belong_to_the_answers_that_a_run_of_the_same_file_has(
+    name: str,
+) -> None:
+    answers = {example.id: example.meta["label"] for example in Reading(FILES / name).singles()}
+    with Labels(FILES / name) as labels:
+        assert {label.example_id: label.value for label in labels.select()} == answers
+
+
+@pytest.mark.parametrize("name", CHOICES)
+def test_the_choices_of_a_published_set_are_read_with_what_was_shown_first(name: str) -> None:
+    tool, expected, not_read = CHOICES[name]
+    with Labels(FILES / name) as labels:
+        rows = [
+            (label.question_id, label.given["a"], label.given["b"], label.rater, label.label)
+            for label in labels.select()
+        ]
+        assert labels.choices
+        assert sorted(rows) == sorted(expected)
+        assert labels.notices == [f"{FILES / name}: read as {tool}. Not read: {not_read}."]
+
+
+def test_a_document_that_is_not_asqa_s_is_none() -> None:
+    assert asqa_records({"dev": {"1": {"question": "x"}}}) is None
+    assert asqa_records({"dev": [{"ambiguous_question": "x"}]}) is None
+    assert asqa_records({}) is None
+    assert asqa_records([]) is None
+
+
+def test_odd_values_of_a_set_are_no_answers() -> None:
+    assert completions({"chosen": "a text", "rejected": None}) == []
+    assert best_answer({"text": ["a", "b"], "score": [1]}) == "a"
+    assert best_answer({"text": ["a", "b"], "score": [None, 0]}) == "b"
+    assert best_answer({"text": "a"}) is None
+
+
+def test_a_completion_that_is_no_text_is_refused_with_its_field() -> None:
+    record = json.loads((FILES / "reward-bench-2.jsonl").read_text("utf-8").splitlines()[0])
+    record["rejected"] = [5]
+    with pytest.raises(BadInput, match=r"answer: expected text, found 5"):
+        list(Reading([record]))
