@@ -232,8 +232,10 @@ def test_a_folder_that_cannot_be_listed_has_a_line(tmp_path: Path, monkeypatch):
             raise PermissionError(errno.EACCES, "Permission denied", str(path))
         return listed(path)
 
-    monkeypatch.setattr(os, "scandir", scandir)
-    assert read(tmp_path) == {"a.md": "Ice.", "closed": "! cannot be read: Permission denied"}
+    with monkeypatch.context() as patched:  # pytest lists folders, too
+        patched.setattr(os, "scandir", scandir)
+        texts = read(tmp_path)
+    assert texts == {"a.md": "Ice.", "closed": "! cannot be read: Permission denied"}
 
 
 def test_a_file_that_is_too_large_is_not_read(tmp_path: Path, monkeypatch):
@@ -267,7 +269,7 @@ def test_nothing_to_read(tmp_path: Path):
 
 def test_a_file_that_pandoc_or_libreoffice_can_convert_is_refused_with_the_command(tmp_path: Path):
     for name, command in {
-        "paper.tex": "pandoc --standalone --mathml FILE -o FILE.html",
+        "paper.rst": "pandoc --standalone --mathml FILE -o FILE.html",
         "slides.odp": "soffice --headless --convert-to pdf FILE",
     }.items():
         (tmp_path / name).write_bytes(b"x")

@@ -1,13 +1,13 @@
-"""Documents to index: a folder of text, Markdown, HTML, EPUB, Word, PowerPoint, JATS, PDF and record files, or one such
-file.
+"""Documents to index: a folder of text, Markdown, HTML, EPUB, Word, PowerPoint, LaTeX, JATS, PDF and record files,
+or one such file.
 
 Documents are read one at a time.
 
 A record of a JSON Lines, JSON, CSV, TSV or Parquet file is a document: its text under `text` (or `content`,
 `page_content`, `passage`, `abstract`, or what a mapping says), with `title` and `id` if it has them; the title becomes
 the text's first paragraph. Other fields are ignored. What is read of the other kinds, and what is left out, is in the
-docstrings of markup.py (HTML, EPUB), word.py, slides.py, jats.py and pdf.py. Pictures are not read. What cannot be read
-is an `Unread`, one line for each; files of other kinds are counted, not read.
+docstrings of markup.py (HTML, EPUB), word.py, slides.py, latex.py, jats.py and pdf.py. Pictures are not read. What
+cannot be read is an `Unread`, one line for each; files of other kinds are counted, not read.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from longmark.contrib.make.rag import jats, slides, word
+from longmark.contrib.make.rag import jats, latex_files, slides, word
 from longmark.contrib.make.rag.epub import epub_text
 from longmark.contrib.make.rag.file_text import FileText, Headings
 from longmark.contrib.make.rag.front_matter import without_front_matter
+from longmark.contrib.make.rag.latex import latex_text
 from longmark.contrib.make.rag.markup import HTML, html_file_text
 from longmark.contrib.make.rag.pdf import pdf_text
 from longmark.contrib.make.rag.xml_tree import local_name
@@ -42,15 +43,13 @@ _READERS = {
     **dict.fromkeys(word.SUFFIXES, word.word_text),
     **dict.fromkeys(slides.SUFFIXES, slides.slides_text),
 }
-READ = TEXT | sources.KINDS.keys() | _READERS.keys() | jats.SUFFIXES
+READ = TEXT | sources.KINDS.keys() | _READERS.keys() | jats.SUFFIXES | latex_files.SUFFIXES
 FIELDS = ("id", "title", "text")
 LARGEST = 256 << 20  # bytes of a text or PDF file: they are read at once
 
 # Commands that write a file of another kind as one that is read. The pages of pandoc keep notes, tables and formulas.
 _CONVERTED = {
-    "pandoc --standalone --mathml FILE -o FILE.html": frozenset(
-        {".odt", ".rtf", ".tex", ".latex", ".rst", ".org"}
-    ),
+    "pandoc --standalone --mathml FILE -o FILE.html": frozenset({".odt", ".rtf", ".rst", ".org"}),
     "soffice --headless --convert-to pdf FILE": frozenset({".doc", ".ppt", ".odp"}),
 }
 
@@ -100,6 +99,7 @@ class Documents:
     mapping: Mapping[str, str] = field(default_factory=dict)
     other: Counter[str] = field(default_factory=Counter)
     omitted: Counter[str] = field(default_factory=Counter)
+    _latex_parts: Mapping[Path, Path] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         for name in self.mapping:
@@ -111,6 +111,7 @@ class Documents:
     def __iter__(self) -> Iterator[SourceDocument | Unread]:
         self.other.clear()
         self.omitted.clear()
+        self._latex_parts = None
         files = 0
         for file in self._files():
             if isinstance(file, Unread):
@@ -191,7 +192,13 @@ class Documents:
             if suffix in jats.SUFFIXES:
                 yield from self._articles(file, name)
                 return
-            content = _READERS.get(suffix, _plain)(file, LARGEST)
+            if suffix in latex_files.SUFFIXES:
+                if Path(os.path.realpath(file)) in self._parts_of_latex():
+                    self.omitted["files that are part of another one (LaTeX)"] += 1
+                    return
+                content = latex_text(file, LARGEST, self.path if self.path.is_dir() else None)
+            else:
+                content = _READERS.get(suffix, _plain)(file, LARGEST)
             self.omitted.update(content.left_out)
         except ValueError as error:
             yield Unread(name, str(error))
@@ -208,6 +215,17 @@ class Documents:
                 if content.text.strip()
                 else Unread(name, "is empty")
             )
+
+    def _parts_of_latex(self) -> Mapping[Path, Path]:
+        """The LaTeX files that others read, which are no documents of their own."""
+        if self._latex_parts is None:
+            paths = (
+                path
+                for path in self._files()
+                if isinstance(path, Path) and path.suffix.lower() in latex_files.SUFFIXES
+            )
+            self._latex_parts = latex_files.parts_of_others(paths, LARGEST)
+        return self._latex_parts
 
     def _articles(self, file: Path, name: str) -> Iterator[SourceDocument | Unread]:
         """The articles of an XML file; one of another kind counts as such, or is `Unread` where it was named itself."""
