@@ -60,4 +60,12 @@ EXPORTS = (
         SPANS,
         of_labels=True,
     ),
+    Export(
+        "dkpro-cassis 0.12.0",
+        "inception/spans.json",
+        "a span behind an emoji, and no label of the document",
+        (("a1[32:47]", "people", "verdict", "wrong"),),
+        "nothing",
+        of_labels=True,
+    ),
 )

@@ -61,6 +61,24 @@ EXPECTED: dict[str, tuple[str, list[tuple[Any, ...]], str]] = {
         ],
         "1 labels of parts of a text, 2 records without a label",
     ),
+    "doccano_intents.jsonl": (
+        "doccano, intents and slots",
+        [("a1", "", "ann", "rating", "good")],
+        "1 labels of parts of a text, 1 records without a label",
+    ),
+    "doccano.csv": (
+        "doccano, CSV",
+        [("a1", "", "ann", "rating", "good"), ("a1", "", "ben", "rating", "vague; wrong")],
+        "1 records without a label",
+    ),
+    "prodigy_spans.jsonl": (
+        "Prodigy, spans",
+        [
+            ("a1[0:11]", "", "study-ann", "rating", "RIGHT"),
+            ("a1[12:21]", "", "study-ann", "rating", "WRONG"),
+        ],
+        "1 answers that were ignored or rejected, 2 records without a label",
+    ),
     "potato_state.json": (
         "Potato, an annotator's state",
         [
@@ -219,7 +237,11 @@ def test_metaeval_reads_a_tool_s_file_as_it_is(tmp_path: Path) -> None:
 
 def test_every_declared_tool_has_a_file_of_its_layout() -> None:
     of_files = {tool for tool, _, _ in EXPECTED.values()}
-    others = {"Label Studio, pairwise", "Label Studio, JSON_MIN or CSV"}
+    others = {
+        "Label Studio, pairwise",
+        "Label Studio, JSON_MIN or CSV",
+        "INCEpTION, CAS JSON of UIMA, labels of sentences",  # examples/exports/inception/spans.json
+    }
     of_sets = {tool for tool, _, _ in (*LABELS.values(), *CHOICES.values())}
     assert of_files | others | of_sets == {tool.name for tool in TOOLS}
 

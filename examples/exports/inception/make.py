@@ -22,5 +22,6 @@ document.sofa_string = TEXT
 document.sofa_mime = "text"
 document.add(metadata(begin=0, end=len(TEXT), documentId="a1", documentTitle="a1.txt"))
 document.add(claim(begin=TEXT.index(CLAIM), end=len(TEXT), verdict="wrong"))
+document.to_json("spans.json", pretty_print=True)  # labels of parts of the text alone
 document.add(quality(verdict="good", useful=False, points=4.5))
 document.to_json("document.json", pretty_print=True)

@@ -188,10 +188,10 @@ def _lists(verbs: Any) -> None:
     add(
         parser,
         "--to",
-        "langfuse|otel|inspect|label-studio",
+        "langfuse|otel|inspect|label-studio|datasets",
         "write the scores for this tool to --out; nothing is sent",
     )
-    add(parser, "--out", "FILE", "the file of --to")
+    add(parser, "--out", "FILE", "the file of --to; of datasets a folder")
     _add_verifying(parser)
 
     parser = add_verb(

@@ -178,15 +178,10 @@ def hagrid_answers(record: Any) -> list[dict[str, Any]]:
 
 def cas_answers(document: Any) -> list[dict[str, Any]]:
     """The features of a document's own labels in a CAS of UIMA; spans are counted by `cas_spans`."""
-    structures = _structures(document)
-    titles = [
-        structure.get("documentId") or structure.get("documentTitle")
-        for structure in structures
-        if structure.get("%TYPE") == _METADATA
-    ]
+    item = next((named_document["item"] for named_document in cas_documents(document)), None)
     return [
-        {"item": titles[0] if titles else None, "name": name, "value": value}
-        for structure in structures
+        {"item": item, "name": name, "value": value}
+        for structure in _structures(document)
         if _is_label(structure) and "begin" not in structure
         for name, value in structure.items()
         if name[:1] not in "%@" and isinstance(value, str | int | float)
@@ -200,6 +195,59 @@ def cas_spans(document: Any) -> list[dict[str, Any]]:
         for structure in _structures(document)
         if _is_label(structure) and "begin" in structure
     ]
+
+
+def cas_parts(document: Any) -> list[dict[str, Any]]:
+    """The labels of parts of the text with their places in characters, which a CAS counts in units of UTF-16; a place
+    that the text does not have is None."""
+    texts = {
+        str(structure.get("%ID")): structure.get("sofaString")
+        for structure in _structures(document)
+    }
+    item = next((answer["item"] for answer in cas_documents(document)), None)
+    return [
+        {
+            "item": item,
+            "name": name,
+            "value": value,
+            "start": _characters(texts.get(str(span.get("@sofa"))), span.get("begin")),
+            "end": _characters(texts.get(str(span.get("@sofa"))), span.get("end")),
+        }
+        for span in cas_spans(document)
+        for name, value in span.items()
+        if name[:1] not in "%@"
+        and name not in ("begin", "end")
+        and isinstance(value, str | int | float)
+    ]
+
+
+def cas_documents(document: Any) -> list[dict[str, Any]]:
+    """The document of a CAS by its id or its title."""
+    return [
+        {"item": structure.get("documentId") or structure.get("documentTitle")}
+        for structure in _structures(document)
+        if structure.get("%TYPE") == _METADATA
+    ]
+
+
+def _characters(text: Any, units: Any) -> int | None:
+    """The characters before a place that is counted in units of UTF-16."""
+    if not isinstance(text, str) or type(units) is not int or units < 0:
+        return None
+    encoded = text.encode("utf-16-le", "surrogatepass")
+    if 2 * units > len(encoded):
+        return None
+    try:
+        return len(encoded[: 2 * units].decode("utf-16-le"))
+    except UnicodeDecodeError:  # in the middle of a character
+        return None
+
+
+def doccano_labels(value: Any) -> Any:
+    """The labels of a cell of doccano's CSV, `LabelA#LabelB`, as of its JSON Lines."""
+    if not isinstance(value, str):
+        return None
+    return labelled([label for label in value.split("#") if label])
 
 
 def _structures(document: Any) -> list[dict[str, Any]]:

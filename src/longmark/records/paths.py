@@ -190,6 +190,8 @@ def _options() -> Any:
         label_answers.hagrid_answers,
         label_answers.cas_answers,
         label_answers.cas_spans,
+        label_answers.cas_parts,
+        label_answers.doccano_labels,
     )
     of_any = functions.signature({"types": []})
     methods = {

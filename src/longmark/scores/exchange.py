@@ -8,6 +8,7 @@ scorer/_precomputed.py). Its value has every metric of the run; an unscored one 
 means (it takes null for 0, and refuses samples with different metrics).
 `label-studio`: tasks with the scores as predictions, a JSON list (labelstud.io/guide/predictions, label-studio-sdk 2.1.2):
 `data` has the answer as `text`, its question, passages, `example_id` and `system`; an unscored metric has no result.
+`datasets`: a folder with a Parquet file, an answer a row (`dataset_export`).
 
 A score belongs to the trace that its example was read from: the example's id, of a turn (`ID#turn`) the
 conversation's. OpenTelemetry's event has the session that the trace was part of.
@@ -27,24 +28,30 @@ import orjson
 from longmark import __version__
 from longmark.errors import UnknownName, UserError
 from longmark.records import Answered, Example, Row
+from longmark.scores.dataset_export import write_dataset
 from longmark.scores.files import examples_of, name_of, some_rows_of, source_of, system_of
 from longmark.writing import replacing
 
 _SESSIONS = ("session_id", "sessionId", "gen_ai.conversation.id", "conversation_id")
 _TRACE = re.compile("[0-9a-f]{32}")
+_DATASETS = "datasets"  # its target is a folder
 _SPAN = re.compile("[0-9a-f]{16}")
 
 
 def write_scores(run: Path, target: str, file: Path) -> tuple[int, int]:
     """Writes the scores of a run folder, or of a file of rows. Returns how many were written, and how many rows without
-    a score were left out. An existing file is replaced. UserError if there are no rows; UnknownName for a target that
-    does not exist."""
-    targets = (*TARGETS, *_OF_ANSWERS)
+    a score were left out. An existing file is replaced; of `datasets` it is a folder. UserError if there are no rows;
+    UnknownName for a target that does not exist."""
+    targets = (*TARGETS, *_OF_ANSWERS, _DATASETS)
     if target not in targets:
         raise UnknownName(
             "target of --to", target, targets, f"The targets are {', '.join(targets)}."
         )
     source = source_of(run)
+    if target == _DATASETS:
+        rows = _ScoredRows(some_rows_of(source))
+        write_dataset(source, rows.by_example, rows.metrics, file)
+        return rows.scored + rows.unscored, 0
     if target in _OF_ANSWERS:
         return _write_answers(source, file, _OF_ANSWERS[target])
     fields_of = dict(filter(None, map(_kept, examples_of(source)))) if source.is_dir() else {}

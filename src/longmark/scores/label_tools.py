@@ -148,17 +148,36 @@ ARGILLA_FLAT = LabelTool(
     doubt=_ARGILLA_DOUBT,
 )
 
+_DOCCANO = "doccano at 1e0f5fc (backend/data_export/pipeline/formatters.py and factories.py)"
+_DOCCANO_COLUMNS = {
+    "example_id": "not_null(example_id, id)",
+    "system": "system",
+    # Each person has a file of their own: the name is put into the lines where files are put together.
+    "rater": "not_null(rater, annotator)",
+}
 DOCCANO = LabelTool(
     "doccano",
-    "doccano at 1e0f5fc (backend/data_export/pipeline/formatters.py, ListedCategoryFormatter, TupledSpanFormatter)",
+    _DOCCANO,
     keys=("id", "text", "label"),
     when="type(label) == 'array'",
     columns={
-        "example_id": "not_null(example_id, id)",
-        "system": "system",
+        **_DOCCANO_COLUMNS,
         "value": "labelled(label[?type(@) == 'string'])",
     },
     ignored={"labels of parts of a text": "label[?type(@) == 'array']"},
+)
+DOCCANO_INTENTS = LabelTool(
+    "doccano, intents and slots",
+    _DOCCANO,
+    keys=("id", "text", "cats"),
+    columns={**_DOCCANO_COLUMNS, "value": "labelled(cats)"},
+    ignored={"labels of parts of a text": "label || spans || entities"},
+)
+DOCCANO_TABLE = LabelTool(
+    "doccano, CSV",
+    _DOCCANO,
+    keys=("id", "text", "label", "Comments"),
+    columns={**_DOCCANO_COLUMNS, "value": "doccano_labels(label)"},
 )
 
 POTATO_STATE = LabelTool(
@@ -195,6 +214,19 @@ POTATO_TABLE = LabelTool(
     ignored={"labels of parts of a text": "potato_spans(@)"},
 )
 
+CAS_PARTS = LabelTool(
+    "INCEpTION, CAS JSON of UIMA, labels of sentences",
+    "apache/uima-uimaj-io-jsoncas (README.md), as INCEpTION exports it; dkpro-cassis 0.12 (examples/exports/inception)",
+    keys=("%FEATURE_STRUCTURES",),
+    when="cas_parts(@) && !cas_answers(@)",  # beside labels of the document they are counted
+    columns={
+        "example_id": "cas_parts(@)[].item",
+        "label": "cas_parts(@)[].name",
+        "value": "cas_parts(@)[].value",
+        "sentence_start": "cas_parts(@)[].start",
+        "sentence_end": "cas_parts(@)[].end",
+    },
+)
 CAS = LabelTool(
     "INCEpTION, CAS JSON of UIMA",
     "apache/uima-uimaj-io-jsoncas (README.md), as INCEpTION exports it",
@@ -236,6 +268,20 @@ PRODIGY = LabelTool(
         "answers that were ignored": "[@][?answer == 'ignore']",
         "labels of parts of a text": "spans",
     },
+)
+
+_ACCEPTED = "[@][?answer == 'accept'].spans[]"
+PRODIGY_SPANS = LabelTool(
+    "Prodigy, spans",
+    _PRODIGY,
+    keys=("text", "spans", "answer", "_task_hash"),
+    columns={
+        **_PRODIGY_COLUMNS,
+        "value": f"{_ACCEPTED}.label",
+        "sentence_start": f"{_ACCEPTED}.start",
+        "sentence_end": f"{_ACCEPTED}.end",
+    },
+    ignored={"answers that were ignored or rejected": "[@][?answer != 'accept']"},
 )
 
 FAITHBENCH = LabelTool(
@@ -321,12 +367,16 @@ TOOLS = (
     ARGILLA,
     ARGILLA_FLAT,
     DOCCANO,
+    DOCCANO_INTENTS,
+    DOCCANO_TABLE,
     POTATO_STATE,
     POTATO,
     POTATO_TABLE,
+    CAS_PARTS,
     CAS,
     PRODIGY_CHOICE,
     PRODIGY,
+    PRODIGY_SPANS,
     FAITHBENCH,
     HAGRID,
     REWARD_BENCH_2,

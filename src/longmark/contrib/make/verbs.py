@@ -26,6 +26,9 @@ _CLI = "longmark.contrib.make.cli"
 _EXAMPLES = "the examples to write: .jsonl, .csv, .tsv or .parquet"
 _PAIRS = _EXAMPLES.replace("examples", "pairs")
 _BENCH = "a folder of `longmark benchmark generate` or `export`, or a file of items"
+_LABELS_MAP = (
+    "read item, rater, validity or another field of LABELS from this column or path; repeatable"
+)
 _LABELS = "training.jsonl of `longmark annotate export`, or items with status valid or invalid"
 _RETRIEVER = "how passages are found (default: dense if the index has vectors, else bm25)"
 
@@ -571,6 +574,7 @@ def validator(verbs: Any) -> None:
     text = "Train a validator on experts' labels, and measure it on held-out items."
     verb = add_verb(actions, "train", f"{_CLI}.validator:train", text)
     add(verb, "labels", "LABELS", _LABELS, type=Path)
+    add(verb, "--map", "FIELD=COLUMN", _LABELS_MAP)
     add(verb, "--out", "VALIDATOR", "the folder to write", required=True, type=Path)
     text = "the benchmark of the labelled items; it has their passages, parents and audit marks"
     add(verb, "--benchmark", "BENCH", text, type=Path)
@@ -610,6 +614,7 @@ def validator(verbs: Any) -> None:
     verb = add_verb(actions, "label", f"{_CLI}.validator:label", text)
     add(verb, "benchmark", "BENCH", _BENCH, type=Path)
     add(verb, "labels", "LABELS", _LABELS, type=Path)
+    add(verb, "--map", "FIELD=COLUMN", _LABELS_MAP)
     add(verb, "--out", "BENCH2", "a folder, or a file of items, to write", required=True, type=Path)
 
     verb = _using(actions, "apply", f"{_CLI}.validator:apply", "Mark items as valid or invalid.")
@@ -675,6 +680,7 @@ def _using(actions: Any, name: str, function: str, text: str) -> argparse.Argume
     add(verb, "validator", "VALIDATOR", "a folder of `longmark validator train`", type=Path)
     add(verb, "benchmark", "BENCH", _BENCH, type=Path)
     add(verb, "--embedder", "MODEL", "the embedding model (default: the validator's)")
+    add(verb, "--map", "FIELD=COLUMN", _LABELS_MAP)
     return verb
 
 

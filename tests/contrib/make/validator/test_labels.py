@@ -14,7 +14,7 @@ from tests.program import run, write_jsonl
 from longmark.contrib.annotate.export import export
 from longmark.contrib.make.benchmark.cloze import blank
 from longmark.contrib.make.validator.labels import checked, families, read_labels
-from longmark.errors import BadInput
+from longmark.errors import BadInput, UnknownName
 from longmark.records.benchmark import Item, Passage, write_items
 
 
@@ -164,3 +164,50 @@ def test_the_command_sets_verdicts_on_a_benchmark(tmp_path: Path) -> None:
     write_jsonl(tmp_path / "far.jsonl", [line("far", "valid")])
     done = run("validator", "label", "bench", "far.jsonl", "--out", "x", home=tmp_path / "home")
     assert (done.code, "has no label of an item in bench" in done.err) == (2, True)
+
+
+def test_a_file_of_another_tool_needs_the_items_of_its_benchmark_and_names_of_its_columns(
+    tmp_path: Path,
+) -> None:
+    whole = [item(number, True) for number in range(2)]
+    rows = [
+        {"task": whole[0].id, "who": "ann", "verdict": "valid", "why": []},
+        {"task": whole[0].id, "who": "ben", "verdict": "valid", "why": []},
+        {"task": whole[1].id, "who": "ann", "verdict": "invalid", "why": ["wrong_answer"]},
+    ]
+    path = write_jsonl(tmp_path / "verdicts.jsonl", rows)
+    mapping = {"item": "task", "rater": "who", "validity": "verdict", "reasons": "why"}
+    labels = read_labels(path, whole, mapping)
+    assert {label.id: (label.status, label.reasons) for label in labels.items} == {
+        whole[0].id: ("valid", ()),
+        whole[1].id: ("invalid", ("wrong_answer",)),
+    }
+    assert labels.items[0].question == whole[0].question
+
+
+def test_a_mapped_field_or_column_that_does_not_exist_is_named(tmp_path: Path) -> None:
+    path = write_jsonl(tmp_path / "verdicts.jsonl", [{"task": "x", "verdict": "valid"}])
+    mapping = {"item": "task", "validity": "verdict"}
+    with pytest.raises(UnknownName, match="validty"):
+        read_labels(path, (), {"item": "task", "validty": "verdict"})
+    with pytest.raises(UnknownName, match="verdct"):
+        read_labels(path, (), mapping | {"validity": "verdct"})
+    with pytest.raises(BadInput, match="no column fixed; check"):
+        read_labels(path, [item(0, True)], mapping | {"edited_answer": "fixed"})
+    with pytest.raises(BadInput, match="not a label of an item: form"):
+        read_labels(path, (), mapping)
+
+
+def test_labels_of_a_spreadsheet_are_set_on_the_items_of_a_benchmark(tmp_path: Path) -> None:
+    whole = [item(number, True) for number in range(2)]
+    write_items(whole, tmp_path / "items.jsonl")
+    (tmp_path / "verdicts.csv").write_text(
+        f"task,who,verdict\n{whole[0].id},ann,Valid\n{whole[1].id},ann,invalid\n"
+    )
+    words = ["--map", "item=task", "--map", "validity=verdict", "--map", "rater=who"]
+    told = run(
+        *("validator", "label", tmp_path / "items.jsonl", tmp_path / "verdicts.csv"),
+        *("--out", tmp_path / "checked.jsonl", *words),
+        home=tmp_path,
+    )
+    assert "1 invalid, 1 valid" in told.out

@@ -6,9 +6,8 @@ import argparse
 import sys
 from collections import Counter
 from dataclasses import asdict, replace
-from pathlib import Path
 
-from longmark.cli.arguments import NO_VALUE
+from longmark.cli.arguments import NO_VALUE, pairs
 from longmark.cli.trust import trusting
 from longmark.contrib.make.benchmark import items_of
 from longmark.contrib.make.cli.rag import finish_with, open_models
@@ -31,7 +30,7 @@ from longmark.stats.results import Estimate
 def train(arguments: argparse.Namespace) -> int:
     library("sklearn", "longmark validator train", "train")
     benchmark = items_of(arguments.benchmark) if arguments.benchmark else []
-    labels = _read(arguments.labels, benchmark)
+    labels = _read(arguments, benchmark)
     if labels.unlabelled:
         print(f"{counted(labels.unlabelled, 'line')} without a label omitted", file=sys.stderr)
     plan_names = ("cloze", "threshold", "balance", "splits", "curves", "seed")
@@ -90,9 +89,9 @@ def _shown(estimate: Estimate, sign: str = "") -> str:
     return f"{estimate.value:{sign}.3f} ({ends})"
 
 
-def _read(path: Path, items: list[Item]) -> ValidityLabels:
+def _read(arguments: argparse.Namespace, items: list[Item]) -> ValidityLabels:
     """Labels; what is left out of them is printed."""
-    labels = read_labels(path, items)
+    labels = read_labels(arguments.labels, items, pairs(arguments.map, "FIELD=COLUMN"))
     for notice in (*labels.notices, *(f"omitted: {left_out}" for left_out in labels.left_out)):
         print(notice, file=sys.stderr)
     return labels
@@ -100,7 +99,7 @@ def _read(path: Path, items: list[Item]) -> ValidityLabels:
 
 def label(arguments: argparse.Namespace) -> int:
     items = items_of(arguments.benchmark)
-    labels = _read(arguments.labels, items)
+    labels = _read(arguments, items)
     checked_items = checked(items, labels)
     statuses = {item.id: item.status for item in checked_items}
     labels_by_status = Counter(statuses.get(item.id, "absent") for item in labels.items)
@@ -128,7 +127,7 @@ def _given(
     """What `apply`, `next` and `estimate` read."""
     validator = folder.load(arguments.validator)
     items = items_of(arguments.benchmark)
-    labels = _read(arguments.labels, items) if arguments.labels else ValidityLabels()
+    labels = _read(arguments, items) if arguments.labels else ValidityLabels()
     file = arguments.validator / folder.FILE
     embedder = arguments.embedder or trusting(arguments).model_of(file, validator.encoder.name)
     return validator, items, labels, ModelNames(embedder=embedder)

@@ -17,6 +17,8 @@ from pydantic import BaseModel, ValidationError
 from longmark.contrib.make.benchmark import items_of
 from longmark.contrib.make.benchmark.cloze import blank
 from longmark.contrib.make.left_out import LeftOut
+from longmark.errors import UnknownName
+from longmark.options import named
 from longmark.records import sources
 from longmark.records.benchmark import Form, Item, Level, Passage
 from longmark.records.pair import plurality
@@ -127,6 +129,9 @@ class _Validity(BaseModel):
         return Item(id=self.item, form=self.form, question=self.question or "", **columns)
 
 
+_IDENTITY = {"item": "example_id", "validity": "value", "rater": "rater"}
+"""Fields of a label that the reader of labels has under its own names."""
+
 EXPORTED = scores.LabelForm(
     {"example_id": "item", "value": "validity", "rater": "rater"},
     name="validity",
@@ -135,14 +140,19 @@ EXPORTED = scores.LabelForm(
 )
 
 
-def read_labels(path: str | Path, benchmark: Sequence[Item] = ()) -> ValidityLabels:
+def read_labels(
+    path: str | Path,
+    benchmark: Sequence[Item] = (),
+    mapping: Mapping[str, str] | None = None,
+) -> ValidityLabels:
     """The labels of a file, or of a benchmark's folder. benchmark: the items that were labelled, for what an export
-    does not have: passages, marks of the audits, parents. BadInput with the line of each record that is not a label;
-    UserError if the file cannot be read."""
+    does not have: passages, marks of the audits, parents, in another tool's file also the item itself. mapping: field
+    of a label -> column or path, for such a file. BadInput with the line of each record that is not a label;
+    UserError if the file cannot be read; UnknownName for a field or a column that does not exist."""
     path = Path(path)
     by_id = {item.id: item for item in benchmark}
-    if _is_export(path):
-        labels = _of_export(path, by_id)
+    if mapping or _is_export(path):
+        labels = _of_export(path, by_id, mapping or {})
     else:
         items = [_completed(item, by_id) for item in items_of(path)]
         by_id = {**{item.id: item for item in items}, **by_id}
@@ -177,7 +187,14 @@ def _completed(item: Item, by_id: Mapping[str, Item]) -> Item:
     return item.model_copy(update={name: value for name, value in added.items() if value})
 
 
-def _of_export(path: Path, by_id: Mapping[str, Item]) -> ValidityLabels:
+def _of_export(path: Path, by_id: Mapping[str, Item], mapping: Mapping[str, str]) -> ValidityLabels:
+    fields = [name for name in _Validity.model_fields if name not in _IDENTITY]
+    for name in mapping:
+        if name not in (*_IDENTITY, *fields):
+            names = (*_IDENTITY, *fields)
+            raise UnknownName("field", name, names, f"The fields are {', '.join(names)}.")
+    columns = {_IDENTITY[name]: column for name, column in mapping.items() if name in _IDENTITY}
+
     def read(observation: Observation) -> tuple[Item, _Validity]:
         try:
             identity = {
@@ -185,13 +202,22 @@ def _of_export(path: Path, by_id: Mapping[str, Item]) -> ValidityLabels:
                 "rater": observation.rater,
                 "validity": observation.label,
             }
-            label = _Validity.model_validate({**observation.given, **identity})
+            mapped = {
+                name: _cell(observation.given, column)
+                for name, column in mapping.items()
+                if name in fields
+            }
+            item = by_id.get(observation.example_id) if mapping else None
+            label = _Validity.model_validate(
+                {**_shown(item), **observation.given, **mapped, **identity}
+            )
             return label.labelled(), label
         except ValidationError as error:
             raise Problem(f"not a label of an item: {in_one_line(error)}") from None
 
     by_item: dict[str, tuple[Item, list[_Validity]]] = {}
-    with scores.Labels(path, EXPORTED) as exported_labels:
+    options = scores.ColumnOptions(mapping=columns)
+    with scores.Labels(path, EXPORTED, options) as exported_labels:
         labels = ValidityLabels(unlabelled=exported_labels.empty, notices=exported_labels.notices)
         for item, label in exported_labels.each(read):
             by_item.setdefault(item.id, (item, []))[1].append(label)
@@ -201,6 +227,20 @@ def _of_export(path: Path, by_id: Mapping[str, Item]) -> ValidityLabels:
         except ValueError as error:
             labels.left_out.append(LeftOut(item.id, str(error)))
     return labels
+
+
+def _cell(record: Mapping[str, Any], column: str) -> Any:
+    if column not in record:
+        raise Problem(f"the record has no column {column}; check {named('mapping')}")
+    return record[column]
+
+
+def _shown(item: Item | None) -> dict[str, Any]:
+    """What a rater saw of an item, for a file that has its id alone."""
+    if item is None:
+        return {}
+    names = ("form", "level", "question", "options", "statement", "answer")
+    return {name: value for name in names if (value := getattr(item, name)) is not None}
 
 
 def _agreed(item: Item, labels_given: Sequence[_Validity]) -> Item:
