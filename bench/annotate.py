@@ -29,7 +29,7 @@ import orjson
 
 from longmark.contrib.annotate import export
 from longmark.contrib.annotate.auth import Access
-from longmark.contrib.annotate.items import StudyItem
+from longmark.contrib.annotate.item_columns import StudyItem
 from longmark.contrib.annotate.site import import_study, open_store, stored_study
 from longmark.contrib.annotate.store import Assignment, Page, StudyStore, Visit
 

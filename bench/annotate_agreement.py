@@ -29,7 +29,7 @@ from tests.contrib.annotate.browser.people import someone
 from tests.contrib.annotate.serving import ServedStudy, serving, write_study
 
 from longmark.contrib.annotate.export import export
-from longmark.contrib.annotate.items import StudyItem
+from longmark.contrib.annotate.item_columns import StudyItem
 from longmark.contrib.annotate.labels import collect
 from longmark.contrib.annotate.progress import agreements
 from longmark.contrib.annotate.site import stored_study

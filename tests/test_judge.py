@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from longmark import judge, judged
+from longmark import judge, judged, reply_schema
 from longmark.errors import NoScore
 from longmark.metric import Score
 from longmark.models.protocols import ChatReply, TokenLogprobs
@@ -308,10 +308,10 @@ def test_no_score_of_one_judge_is_no_score_at_all():
 
 def test_a_schema_defines_once_what_stands_in_it_twice_and_has_no_titles():
     label = {"type": "string", "enum": ["entails", "contradicts", "neutral"]}
-    schema = judge.object_schema(
+    schema = reply_schema.object_schema(
         {"1": {"title": "One", **label}, "2": label, "title": {"type": "string"}}
     )
-    assert judge.compact(schema) == {
+    assert reply_schema.compact(schema) == {
         "type": "object",
         "properties": {
             "1": {"$ref": "#/$defs/a"},
@@ -340,8 +340,8 @@ def test_a_form_in_a_form_stands_where_it_is_used():
 
 
 def test_a_compact_schema_stays_as_it_is():
-    repeated = judge.object_schema(
+    repeated = reply_schema.object_schema(
         {str(n): {"type": "array", "items": {"type": "string"}} for n in range(3)}
     )
-    once = judge.compact(repeated)
-    assert judge.compact(once) == once
+    once = reply_schema.compact(repeated)
+    assert reply_schema.compact(once) == once

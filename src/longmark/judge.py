@@ -11,10 +11,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
 import orjson
@@ -29,6 +27,7 @@ from longmark.prompts import Prompt
 from longmark.records import Example
 from longmark.records.files import parse_json
 from longmark.records.same import comparable
+from longmark.reply_schema import compact, schema_of
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -354,84 +353,7 @@ def structure(
             raise Unreadable(f"it is not the JSON that was asked for ({error})") from None
         return parsed
 
-    return Reader(read, max_tokens, schema=_schema_of(model) if schema is None else compact(schema))
-
-
-@lru_cache
-def _schema_of(model: type[BaseModel]) -> dict[str, Any]:
-    return compact(model.model_json_schema())
-
-
-_SHORTEST_SHARED = 40  # characters of JSON from which a reference is shorter than what it names
-_MOST_SHARED = 8  # definitions in one schema; the forms of longmark need one or two
-
-
-def compact(schema: dict[str, Any]) -> dict[str, Any]:
-    """A JSON schema that allows the same values in fewer tokens: no titles, and what stands in it several times is
-    defined once. Endpoints add the schema to the prompt, so it is paid for with every call."""
-    whole = _untitled(schema, schema.get("$defs", {}))
-    definitions: dict[str, Any] = {}
-    for name in "abcdefgh"[:_MOST_SHARED]:
-        counts = Counter(
-            orjson.dumps(part, option=orjson.OPT_SORT_KEYS).decode()
-            for tree in (whole, *definitions.values())
-            for part in _parts(tree)
-        )
-        repeated = [
-            text for text, count in counts.items() if count > 1 and len(text) >= _SHORTEST_SHARED
-        ]
-        if not repeated:
-            break
-        shared = orjson.loads(max(repeated, key=len))
-        reference = {"$ref": f"#/$defs/{name}"}
-        whole = _with_reference(whole, shared, reference)
-        definitions = {
-            definition_name: _with_reference(definition, shared, reference)
-            for definition_name, definition in definitions.items()
-        }
-        definitions[name] = shared
-    return {**whole, "$defs": definitions} if definitions else whole
-
-
-def _untitled(schema: dict[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:
-    """A schema without titles, each reference replaced by what it names."""
-    if "$ref" in schema:
-        return _untitled(definitions[schema["$ref"].rpartition("/")[2]], definitions)
-    plain = {key: value for key, value in schema.items() if key not in ("title", "$defs")}
-    return _mapped(plain, lambda part: _untitled(part, definitions))
-
-
-def _parts(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The schemas of a schema's properties and items, and theirs."""
-    parts = [*schema.get("properties", {}).values(), *schema.get("anyOf", ())]
-    parts += [schema["items"]] if isinstance(schema.get("items"), dict) else []
-    for part in parts:
-        yield part
-        yield from _parts(part)
-
-
-def _with_reference(
-    schema: dict[str, Any], shared: dict[str, Any], reference: dict[str, Any]
-) -> dict[str, Any]:
-    """A schema with a reference in every place of a part."""
-    return _mapped(
-        schema,
-        lambda part: reference if part == shared else _with_reference(part, shared, reference),
-    )
-
-
-def _mapped(
-    schema: dict[str, Any], change: Callable[[dict[str, Any]], dict[str, Any]]
-) -> dict[str, Any]:
-    """A schema with each of the schemas in it changed."""
-    changed = dict(schema)
-    if "properties" in schema:
-        changed["properties"] = {name: change(part) for name, part in schema["properties"].items()}
-    if isinstance(schema.get("items"), dict):
-        changed["items"] = change(schema["items"])
-    if "anyOf" in schema:
-        changed["anyOf"] = [change(part) for part in schema["anyOf"]]
-    return changed
+    return Reader(read, max_tokens, schema=schema_of(model) if schema is None else compact(schema))
 
 
 def _without_keys(text: str) -> str:
@@ -442,16 +364,6 @@ def _without_keys(text: str) -> str:
         return redact_reply(orjson.dumps(orjson.loads(text))).decode()
     except (orjson.JSONDecodeError, orjson.JSONEncodeError):
         return text
-
-
-def object_schema(properties: dict[str, Any]) -> dict[str, Any]:
-    """The JSON schema of an object that has exactly these properties."""
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
 
 
 Graded = tuple[float, dict[str, Any]]

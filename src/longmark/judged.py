@@ -28,7 +28,6 @@ from longmark.judge import (
     ask,
     is_empty,
     numbered,
-    object_schema,
     structure,
     text,
 )
@@ -40,6 +39,7 @@ from longmark.records import Example
 from longmark.records.conversation import MODES
 from longmark.records.evidence import Judgement, Judgements
 from longmark.records.turn import shown
+from longmark.reply_schema import object_schema
 
 REASON_TOKENS = 512  # of a reply with a reason
 _MOST_QUOTES = 3

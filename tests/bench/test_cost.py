@@ -8,8 +8,8 @@ import aiohttp
 import orjson
 from bench.cost import Meter, SchemaJudge, examples, sentences, served
 
-from longmark.judge import object_schema
 from longmark.prompts import fence
+from longmark.reply_schema import object_schema
 from longmark.text.entailment import labels_reader
 
 

@@ -15,11 +15,12 @@ import pytest
 
 from longmark.errors import UserError
 from longmark.records import arrow_files, arrow_reader, reader_process, sources
+from longmark.records.raw_record import LONGEST_CELL
 from longmark.records.read import Reading
 
 pyarrow = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
-LIMITS = arrow_files.limits(sources.LONGEST_CELL)
+LIMITS = arrow_files.limits(LONGEST_CELL)
 
 
 def arrow(path: Path, table: Any) -> Path:

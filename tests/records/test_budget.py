@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from longmark.errors import BadInput, UserError
-from longmark.records import containers, files, sources
+from longmark.records import containers, csv_records, files
 from longmark.records.read import Reading
 
 RECORD = {"id": "1", "question": "Why?", "answer": "So, [and] {so}."}
@@ -24,7 +24,7 @@ RECORD = {"id": "1", "question": "Why?", "answer": "So, [and] {so}."}
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """A record has 20 values at most."""
-    for module in (files, containers, sources):
+    for module in (files, containers, csv_records):
         monkeypatch.setattr(module, "MOST_VALUES", 20)
 
 
@@ -100,7 +100,7 @@ def test_a_document_that_is_parsed_at_once_has_a_limit_of_its_own(
 def test_a_row_of_too_many_cells_or_characters_ends_the_reading_with_its_line(
     line: str, few: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sources, "LONGEST_LINE", 200)
+    monkeypatch.setattr(csv_records, "LONGEST_LINE", 200)
     (tmp_path / "a.csv").write_text(f"question,answer\nWhy?,So.\n{line}\n")
     with pytest.raises(
         UserError, match=r"a.csv:3: (has more than the limit of 20 cells|a record is longer than)"
@@ -111,7 +111,7 @@ def test_a_row_of_too_many_cells_or_characters_ends_the_reading_with_its_line(
 def test_a_table_that_names_too_many_columns_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sources, "MOST_COLUMNS", 10)
+    monkeypatch.setattr(csv_records, "MOST_COLUMNS", 10)
     (tmp_path / "a.csv").write_text(",".join(f"c{n}" for n in range(20)) + "\n")
     with pytest.raises(UserError, match="the first line must name the columns, 10 at most"):
         read(tmp_path / "a.csv")

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from longmark.errors import BadInput, UserError
-from longmark.records import Example, arrow_files, arrow_reader, files, sources
+from longmark.records import Example, arrow_files, arrow_reader, arrow_records, files
 from longmark.records.read import Reading
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data"
@@ -494,7 +494,7 @@ def test_parquet_that_unpacks_to_huge_texts_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = parquet(tmp_path, {"question": ["q" * 3000, *"rstuvwxyz"]})
-    monkeypatch.setattr(sources, "LONGEST_CELL", 2000)
+    monkeypatch.setattr(arrow_records, "LONGEST_CELL", 2000)
     assert [line for line, message in lines(path) if len(message) == 1] == [*range(2, 11)]
     assert "question: cannot be read as string (is larger than the limit" in lines(path)[0][1]
     with pytest.raises(

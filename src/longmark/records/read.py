@@ -15,6 +15,7 @@ from longmark.options import named
 from longmark.records import containers, parts, proposals, sources
 from longmark.records.columns import BadRecord, Columns, columns_shown, field_of, is_like_an_id
 from longmark.records.conversation import check_mode, scored
+from longmark.records.encodings import check_encoding, encoding_note
 from longmark.records.example import Example, Question
 from longmark.records.expected import ExpectationsOfQuestions
 from longmark.records.files import BadLines
@@ -101,7 +102,7 @@ class Reading:
                 f"{named('turns')}: {examples} was split with {named('turns', self.part.turns)}; omit the option"
             )
         if encoding:
-            sources.check_encoding(encoding)
+            check_encoding(encoding)
         self._mapping = mapping
         self._encoding = encoding
         self._limit = limit
@@ -358,7 +359,7 @@ class Reading:
     def _encoding_note(self) -> list[str]:
         """What the file seems to be written in, if it is a text that is not UTF-8."""
         text = self._kind in sources.TEXT and not self._encoding
-        return [note] if text and (note := sources.encoding_note(Path(self.name))) else []
+        return [note] if text and (note := encoding_note(Path(self.name))) else []
 
     def _new_columns(self) -> Columns:
         return Columns(self._mapping, cells=self._kind in sources.CELLS)

@@ -28,12 +28,12 @@ from longmark.judge import (
     choice,
     expected,
     numbered,
-    object_schema,
     structure,
 )
 from longmark.models.handles import ChatHandle, Models
 from longmark.models.protocols import Chat, ChatReply, RelationModel
 from longmark.prompts import prompt
+from longmark.reply_schema import object_schema
 from longmark.text.pieces import groups, pieces, utf8_size
 
 ENTAILS, CONTRADICTS, NEUTRAL = LABELS = ("entails", "contradicts", "neutral")

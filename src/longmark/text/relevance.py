@@ -16,10 +16,11 @@ from pydantic import ConfigDict, RootModel
 
 from longmark.concurrency import concurrently
 from longmark.errors import NoScore
-from longmark.judge import TOP_LOGPROBS, Reader, Unreadable, ask, object_schema, structure
+from longmark.judge import TOP_LOGPROBS, Reader, Unreadable, ask, structure
 from longmark.models.handles import Models
 from longmark.models.protocols import ChatReply
 from longmark.prompts import prompt
+from longmark.reply_schema import object_schema
 from longmark.text.pieces import groups
 
 LOW = 1

@@ -14,7 +14,7 @@ from longmark.contrib.annotate.assign import (
     may_adjudicate,
     to_adjudicate,
 )
-from longmark.contrib.annotate.items import StudyItem
+from longmark.contrib.annotate.item_columns import StudyItem
 from longmark.contrib.annotate.store import Assignment, SavedValues
 from longmark.contrib.annotate.study import Study
 

@@ -14,7 +14,8 @@ from longmark.analysis.metaeval import metaeval
 from longmark.analysis.metaeval.ratings import RatedMetric
 from longmark.cli import main
 from longmark.contrib.annotate.export import export
-from longmark.contrib.annotate.items import StudyItem, read_items
+from longmark.contrib.annotate.item_columns import StudyItem
+from longmark.contrib.annotate.items import read_items
 from longmark.contrib.annotate.study import Study, template, template_for
 from longmark.errors import UserError
 from longmark.scores.answer_texts import answer_sha256

@@ -9,7 +9,8 @@ from tests.contrib.annotate.studies import lines, study_of
 
 from longmark.contrib.annotate import screens
 from longmark.contrib.annotate.controls import differences
-from longmark.contrib.annotate.items import StudyItem, read_items
+from longmark.contrib.annotate.item_columns import StudyItem
+from longmark.contrib.annotate.items import read_items
 from longmark.contrib.annotate.store import Person
 from longmark.contrib.annotate.study import Study
 from longmark.errors import BadInput

@@ -18,13 +18,14 @@ from tests.contrib.annotate.studies import labelled, lines, records_of, set_up, 
 from longmark import metaeval
 from longmark.contrib.annotate.checks import load
 from longmark.contrib.annotate.export import FILES, export
-from longmark.contrib.annotate.items import StudyItem, read_items
+from longmark.contrib.annotate.item_columns import StudyItem
+from longmark.contrib.annotate.items import read_items
 from longmark.contrib.annotate.labels import collect
+from longmark.contrib.annotate.methods import methods
 from longmark.contrib.annotate.progress import (
     LabelForecast,
     agreements,
     forecast,
-    methods,
     progress,
     speed_outliers,
     stalled,

@@ -12,7 +12,8 @@ from tests.contrib.annotate.studies import PASSAGE, lines, records_of, set_up, s
 from longmark.cli import parser
 from longmark.contrib.annotate.checks import load
 from longmark.contrib.annotate.cli.files import init
-from longmark.contrib.annotate.items import StudyItem, read_items, warnings
+from longmark.contrib.annotate.item_columns import StudyItem
+from longmark.contrib.annotate.items import read_items, warnings
 from longmark.contrib.annotate.site import read_priorities
 from longmark.contrib.annotate.study import TEMPLATES, template
 from longmark.contrib.make.benchmark.cloze import blank

@@ -13,7 +13,7 @@ from tests.contrib.annotate.test_screens import ITEM, OWNER, SCREENS, STUDY, scr
 from longmark.contrib.annotate import screens
 from longmark.contrib.annotate.database import utc_now
 from longmark.contrib.annotate.export import FILES
-from longmark.contrib.annotate.items import StudyItem
+from longmark.contrib.annotate.item_columns import StudyItem
 from longmark.contrib.annotate.language import catalogue, keys, language_of, say
 from longmark.contrib.annotate.progress import agreement_table, progress
 from longmark.contrib.annotate.screens import Frame

@@ -11,7 +11,8 @@ from tests.contrib.annotate.studies import labelled, lines, study_of
 
 from longmark import metaeval
 from longmark.contrib.annotate.export import export
-from longmark.contrib.annotate.items import StudyItem, read_items
+from longmark.contrib.annotate.item_columns import StudyItem
+from longmark.contrib.annotate.items import read_items
 from longmark.contrib.annotate.labels import collect
 from longmark.contrib.annotate.marked import is_marked, sentence_marks
 from longmark.contrib.annotate.progress import agreements

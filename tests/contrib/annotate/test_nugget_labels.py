@@ -15,7 +15,8 @@ from longmark.analysis.metaeval import metaeval
 from longmark.analysis.metaeval.ratings import RatedMetric
 from longmark.contrib.annotate import controls
 from longmark.contrib.annotate.export import available, export
-from longmark.contrib.annotate.items import StudyItem, read_items
+from longmark.contrib.annotate.item_columns import StudyItem
+from longmark.contrib.annotate.items import read_items
 from longmark.contrib.annotate.labels import collect
 from longmark.contrib.annotate.progress import agreements
 from longmark.contrib.annotate.store import StudyStore

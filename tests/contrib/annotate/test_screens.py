@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from longmark.contrib.annotate import screens
-from longmark.contrib.annotate.items import StudyItem
+from longmark.contrib.annotate.item_columns import StudyItem
 from longmark.contrib.annotate.progress import Progress
 from longmark.contrib.annotate.screens import Frame, render
 from longmark.contrib.annotate.store import Person

@@ -17,9 +17,10 @@ from tests.program import run
 from longmark.contrib.annotate.auth import Access
 from longmark.contrib.annotate.checks import load
 from longmark.contrib.annotate.export import export
-from longmark.contrib.annotate.items import StudyItem
+from longmark.contrib.annotate.item_columns import StudyItem
 from longmark.contrib.annotate.labels import collect
-from longmark.contrib.annotate.progress import forecast, methods
+from longmark.contrib.annotate.methods import methods
+from longmark.contrib.annotate.progress import forecast
 from longmark.contrib.annotate.site import import_study
 
 RIGHT, WRONG = {"f.right": "yes", "f.relevance": "7"}, {"f.right": "n-a", "f.relevance": "7"}

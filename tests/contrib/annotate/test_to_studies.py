@@ -16,7 +16,7 @@ from tests.contrib.papers.score_models import make_index
 from tests.program import Done, records, run, write_jsonl
 from tests.wire import serve
 
-from longmark.contrib.annotate.items import StudyItem
+from longmark.contrib.annotate.item_columns import StudyItem
 from longmark.contrib.annotate.site import stored_study
 from longmark.contrib.annotate.values import form_of
 

@@ -11,7 +11,7 @@ import pytest
 from tests.contrib.annotate.studies import set_up, some_values, study_of
 
 from longmark.contrib.annotate.controls import controls
-from longmark.contrib.annotate.items import StudyItem
+from longmark.contrib.annotate.item_columns import StudyItem
 from longmark.contrib.annotate.study import TEMPLATES
 from longmark.contrib.annotate.values import complete, form_of, known_answers, parse
 

@@ -9,13 +9,9 @@ from longmark.analysis.grid import Grid
 from longmark.analysis.metaeval import Metaeval
 from longmark.analysis.metaeval.agreement import FEWEST_RATERS, RATER, Ceiling, RaterAgreement
 from longmark.analysis.metaeval.choice_sample import BASELINE, ChoiceMetric
+from longmark.analysis.metaeval.choice_sections import choice_sections
 from longmark.analysis.metaeval.choices import ChoiceLabel
-from longmark.analysis.metaeval.label_sections import (
-    METRIC,
-    choice_sections,
-    estimates,
-    rating_sections,
-)
+from longmark.analysis.metaeval.label_sections import METRIC, estimates, rating_sections
 from longmark.analysis.metaeval.ranking import (
     adjusted_ps,
     below_ceiling,

@@ -20,7 +20,7 @@ from datetime import datetime, timedelta
 from itertools import accumulate
 from typing import Any
 
-from longmark.contrib.annotate.items import Kind, StudyItem
+from longmark.contrib.annotate.item_columns import Kind, StudyItem
 from longmark.contrib.annotate.store import Assignment, Person, SavedValues
 from longmark.contrib.annotate.study import Qualification, Study
 from longmark.contrib.annotate.values import known_answers

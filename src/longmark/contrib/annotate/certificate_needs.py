@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from longmark.contrib.annotate.items import StudyItem
+from longmark.contrib.annotate.item_columns import StudyItem
 from longmark.contrib.annotate.study import Choice, Scale, Study
 from longmark.progress import counted
 

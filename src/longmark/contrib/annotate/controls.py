@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 
-from longmark.contrib.annotate.items import StudyItem
+from longmark.contrib.annotate.item_columns import StudyItem
 from longmark.contrib.annotate.language import sayer
 from longmark.contrib.annotate.study import SIDES, TIE, VERDICTS, AskedField, Matrix, Study
 from longmark.contrib.annotate.values import Form, rows_of

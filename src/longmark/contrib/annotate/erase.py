@@ -17,7 +17,7 @@ from filelock import Timeout
 
 from longmark.contrib.annotate.database import checked
 from longmark.contrib.annotate.export import FILES, export
-from longmark.contrib.annotate.items import StudyItem
+from longmark.contrib.annotate.item_columns import StudyItem
 from longmark.contrib.annotate.site import (
     database_of,
     lock_of,

@@ -15,9 +15,8 @@ from typing import Any
 import orjson
 
 from longmark.contrib.annotate.citation_items import PART_COLUMNS
-from longmark.contrib.annotate.items import StudyItem
+from longmark.contrib.annotate.item_columns import StudyItem
 from longmark.contrib.annotate.labels import (
-    IMPOSSIBLE,
     AssignedItem,
     Collected,
     collect,
@@ -25,26 +24,31 @@ from longmark.contrib.annotate.labels import (
     simple_labels,
 )
 from longmark.contrib.annotate.marked import mark_scales, sentence_marks
+from longmark.contrib.annotate.methods import methods
 from longmark.contrib.annotate.nugget_labels import (
     lists_of_people,
     nugget_assignments,
     nugget_scales,
     nugget_scores,
 )
-from longmark.contrib.annotate.progress import methods, states
+from longmark.contrib.annotate.progress import states
 from longmark.contrib.annotate.store import StudyStore
 from longmark.contrib.annotate.study import (
     TIE,
-    Choice,
-    Cloze,
     Compare,
-    Edit,
-    Errors,
     Spans,
     Study,
 )
+from longmark.contrib.annotate.study_records import (
+    Record,
+    comprehensiveness_records,
+    example_of,
+    named_label,
+    pair_records,
+    score_records,
+    training_records,
+)
 from longmark.places import real
-from longmark.records.pair import EXPANSION_CHECKS
 from longmark.records.write import spreadsheet
 from longmark.scores.answer_parts import NUGGET, SENTENCE_END, SENTENCE_START
 from longmark.scores.answer_texts import A_SHA256, ANSWER_SHA256, B_SHA256, answer_sha256
@@ -69,11 +73,7 @@ FILES = {
     "methods.md": "a paragraph for a paper, with agreement and times",
 }  # of an export; one that a study has nothing for is not written
 
-_ERRORS = "errors"
-_SCALES = ("answer_relevance", "context_utilization")
-_STATED = {"yes", "no", "n/a"}
 _GROUPS = ("group", "mode", "subject")
-Record = dict[str, Any]
 
 
 def export(
@@ -131,10 +131,10 @@ def _records(collected: Collected, store: StudyStore) -> dict[str, Iterator[Reco
         "nuggets.jsonl": lists_of_people(collected),
         "sentences.csv": _sentences(collected),
         "choices.csv": _choices(collected),
-        "score.jsonl": _score(collected),
-        "comprehensiveness.jsonl": _comprehensiveness(collected),
-        "pairs.jsonl": _pairs(collected),
-        "training.jsonl": _training(collected),
+        "score.jsonl": score_records(collected),
+        "comprehensiveness.jsonl": comprehensiveness_records(collected),
+        "pairs.jsonl": pair_records(collected),
+        "training.jsonl": training_records(collected),
         "audit.jsonl": _audit(collected, store),
     }
 
@@ -218,7 +218,7 @@ def _items(collected: Collected) -> Iterator[Record]:
         }
         item_facts = {
             "item": item,
-            "example_id": _example(collected.items[item]),
+            "example_id": example_of(collected.items[item]),
             "question_id": collected.items[item].question_id,
         }
         yield {**item_facts, "state": state, **raters_by_status}
@@ -264,16 +264,6 @@ def _groups(item: StudyItem) -> Record:
     return {name: str(columns[name]) for name in _GROUPS if name in columns}
 
 
-def _example(item: StudyItem) -> str:
-    """The id of the example that an item is about: of the answer, or of the pair."""
-    return item.example_ids.get("answer") or item.example_ids.get("pair") or item.id
-
-
-def _named(label: str, entry: AssignedItem) -> str:
-    """The name of a label for `metaeval`, which takes final labels apart from those of raters."""
-    return f"{label}.{FINAL}" if entry.rater.id == FINAL else label
-
-
 def _digest(item: StudyItem, side: str) -> str | None:
     """Of the text of an answer that raters were shown."""
     text = item.shown.get(side)
@@ -286,7 +276,7 @@ def _ratings(collected: Collected) -> Iterator[Record]:
     by_priority = collected.study.assignment.order == "priority"
     for entry in (*collected.done, *collected.finals()):
         item_facts = {
-            "example_id": _example(entry.item),
+            "example_id": example_of(entry.item),
             "system": entry.item.systems.get("answer", ""),
         }
         groups = _groups(entry.item)
@@ -302,13 +292,17 @@ def _ratings(collected: Collected) -> Iterator[Record]:
         for label, value in simple_labels(collected.study, entry.item, entry.values):
             if label not in compared:
                 scale = {LABEL_SCALE: scales[label]} if label in scales else {}
-                rating = {"label": _named(label, entry), "value": value, "rater": entry.rater.name}
+                rating = {
+                    "label": named_label(label, entry),
+                    "value": value,
+                    "rater": entry.rater.name,
+                }
                 yield item_facts | rating | groups | scale
         for side, label, score in nugget_scores(collected.study, entry.item, entry.values):
             yield {
-                "example_id": entry.item.example_ids.get(side) or _example(entry.item),
+                "example_id": entry.item.example_ids.get(side) or example_of(entry.item),
                 "system": entry.item.systems.get(side, ""),
-                "label": _named(label, entry),
+                "label": named_label(label, entry),
                 "value": score,
                 "rater": entry.rater.name,
                 **groups,
@@ -323,10 +317,10 @@ def _nugget_labels(collected: Collected) -> Iterator[Record]:
         for label, nugget, side, value in nugget_assignments(collected.study, item, entry.values):
             scale = {LABEL_SCALE: scales[label]} if label in scales else {}
             yield {
-                "example_id": item.example_ids.get(side) or _example(item),
+                "example_id": item.example_ids.get(side) or example_of(item),
                 "system": item.systems.get(side, ""),
                 NUGGET: nugget,
-                "label": _named(label, entry),
+                "label": named_label(label, entry),
                 "value": value,
                 "rater": entry.rater.name,
                 **_groups(item),
@@ -351,7 +345,7 @@ def _sentences(collected: Collected) -> Iterator[Record]:
                 "system": item.systems.get(mark.side, ""),
                 SENTENCE_START: mark.start,
                 SENTENCE_END: mark.end,
-                "label": _named(mark.label, entry),
+                "label": named_label(mark.label, entry),
                 "value": mark.value,
                 "rater": entry.rater.name,
                 **_groups(item),
@@ -380,128 +374,13 @@ def _choices(collected: Collected) -> Iterator[Record]:
             }
             texts = {A_SHA256: _digest(item, first), B_SHA256: _digest(item, second_side)}
             texts = {name: digest for name, digest in texts.items() if digest is not None}
-            rating = {"choice": choice, "label": _named(label, entry), "rater": entry.rater.name}
+            rating = {
+                "choice": choice,
+                "label": named_label(label, entry),
+                "rater": entry.rater.name,
+            }
             scale = {LABEL_SCALE: scales[label]} if label in scales else {}
             yield sides | rating | _groups(item) | texts | scale
 
 
 # For the studies ------------------------------------------------------------------------------------------------------
-def _score(collected: Collected) -> Iterator[Record]:
-    """SCORE: yes, no or n/a for each detail; numbers for the scales."""
-    fields = collected.study.asked
-    choices = [field for field in fields if isinstance(field, Choice)]
-    stated = [
-        choice.name for choice in choices if {option.value for option in choice.options} <= _STATED
-    ]
-    scales = [field.name for field in fields if field.name in _SCALES]
-    for entry in (*collected.done, *collected.finals()):
-        item_facts = {"item": _example(entry.item), "system": entry.item.systems.get("answer")}
-        for dimension in (*stated, *scales) if stated and not collected.study.pairs else ():
-            if (value := entry.values.get(dimension)) is not None:
-                rater_facts = {"rater": entry.rater.name, "dimension": _named(dimension, entry)}
-                yield {**item_facts, **rater_facts, "label": value}
-
-
-def _comprehensiveness(collected: Collected) -> Iterator[Record]:
-    """The errors of an item, as `--annotated` reads them."""
-    if not any(
-        isinstance(field, Errors) and field.name == _ERRORS for field in collected.study.asked
-    ):
-        return
-    for entry in (*collected.done, *collected.finals()):
-        if (value := entry.values.get(_ERRORS)) is not None:
-            yield {"item": entry.item.id, "rater": entry.rater.name, "errors": value}
-
-
-def _pairs(collected: Collected) -> Iterator[Record]:
-    """CALF: each pair as it came, with every label and the checks of its expanded reference. label: the decision, or
-    what all raters chose."""
-    field = next(
-        (
-            field_asked.name
-            for field_asked in collected.study.asked
-            if isinstance(field_asked, Compare)
-        ),
-        None,
-    )
-    if field is None:
-        return
-    finals = {final.item.id: final.values for final in collected.finals()}
-    for entries in collected.by_item.values():
-        item = entries[0].item
-        labels = {
-            entry.rater.name: entry.values[field] for entry in entries if field in entry.values
-        }
-        if not labels:
-            continue
-        agreed = next(iter(labels.values())) if len(set(labels.values())) == 1 else None
-        final = finals.get(item.id, {}).get(field) or agreed
-        record: Record = {
-            "id": item.example_ids.get("pair", item.id),
-            "question_id": item.question_id,
-        }
-        columns = {**item.shown, **item.meta}
-        dropped = {"labels", "label", "passages"} | (
-            {"reference"} if "references" in columns else set()
-        )
-        record |= {name: value for name, value in columns.items() if name not in dropped}
-        record |= {f"{side}_system": system for side, system in item.systems.items()}
-        record |= {"labels": labels, "label": final}
-        checks = {
-            entry.rater.name: {
-                name: entry.values[name] for name in EXPANSION_CHECKS if name in entry.values
-            }
-            for entry in entries
-        }
-        record["expansion_checks"] = {
-            rater: check_values for rater, check_values in checks.items() if check_values
-        } or None
-        yield {name: value for name, value in record.items() if value is not None}
-
-
-def _training(collected: Collected) -> Iterator[Record]:
-    """ClimaQA: a line for each label of a question, with what a validator sees of it."""
-    fields = collected.study.asked
-    cloze = next((field.name for field in fields if isinstance(field, Cloze)), None)
-    validity = next(
-        (field.name for field in fields if isinstance(field, Choice) and field.name == "validity"),
-        None,
-    )
-    edits = [field for field in fields if isinstance(field, Edit)]
-    if cloze is None and validity is None:
-        return
-    for entry in (*collected.done, *collected.finals()):
-        columns = entry.item.columns
-        values = entry.values
-        if entry.rater.id == FINAL and not {cloze, validity} & values.keys():
-            continue
-        term = values.get(cloze) if cloze else None
-        form = columns.get("form") or (
-            "cloze" if term else "mcq" if "options" in columns else "freeform"
-        )
-        record: Record = {"item": entry.item.id, "form": form}
-        record |= {
-            name: columns[name]
-            for name in ("level", "question", "answer", "statement")
-            if name in columns
-        }
-        if "options" in columns:
-            record["options"] = {option["key"]: option["text"] for option in columns["options"]}
-        if "passages" in columns:
-            record["contexts"] = columns["passages"]
-        if term is not None:
-            record["validity"] = "invalid" if IMPOSSIBLE in term else "valid"
-            record |= {
-                "term": term.get("quote"),
-                "start": term.get("start"),
-                "end": term.get("end"),
-            }
-        elif validity and validity in values:
-            record["validity"] = values[validity]
-        record["reasons"] = values.get("reasons", [])
-        if "other_reason" in values:
-            record["other_reason"] = values["other_reason"]
-        for edit in edits:
-            if "text" in values.get(edit.name, {}):
-                record[f"edited_{edit.over}"] = values[edit.name]["text"]
-        yield record | {"rater": entry.rater.name, "seconds": round(entry.seconds, 3)}

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from longmark.contrib.annotate.assign import differing
-from longmark.contrib.annotate.items import StudyItem
+from longmark.contrib.annotate.item_columns import StudyItem
 from longmark.contrib.annotate.store import (
     Adjudication,
     Assignment,

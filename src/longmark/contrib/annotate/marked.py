@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from longmark.contrib.annotate.items import StudyItem
+from longmark.contrib.annotate.item_columns import StudyItem
 from longmark.contrib.annotate.study import SIDES, Spans, Study
 from longmark.scores.label_scales import DeclaredScale, scale_with
 from longmark.text.sentences import parted

@@ -20,7 +20,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from longmark.contrib.annotate.items import StudyItem
+from longmark.contrib.annotate.item_columns import StudyItem
 from longmark.contrib.annotate.labels import Collected, cells
 from longmark.contrib.annotate.study import Matrix, Study
 from longmark.metrics.nuggets import FORMULAS

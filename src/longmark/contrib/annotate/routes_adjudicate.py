@@ -14,7 +14,7 @@ from aiohttp import web
 from longmark.contrib.annotate import screens
 from longmark.contrib.annotate.assign import differing, draw, may_adjudicate, to_adjudicate
 from longmark.contrib.annotate.database import utc_now
-from longmark.contrib.annotate.items import StudyItem
+from longmark.contrib.annotate.item_columns import StudyItem
 from longmark.contrib.annotate.routes_work import title_of, unconfirmed
 from longmark.contrib.annotate.store import Adjudication, Assignment, SavedValues
 from longmark.contrib.annotate.study import JUSTIFICATION

@@ -20,7 +20,7 @@ from aiohttp import web
 from longmark.contrib.annotate import screens
 from longmark.contrib.annotate.assign import PHASES, part_of
 from longmark.contrib.annotate.export import FILES, available, export
-from longmark.contrib.annotate.items import StudyItem
+from longmark.contrib.annotate.item_columns import StudyItem
 from longmark.contrib.annotate.labels import collect
 from longmark.contrib.annotate.language import sayer
 from longmark.contrib.annotate.progress import progress as current

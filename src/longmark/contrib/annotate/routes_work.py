@@ -22,7 +22,7 @@ from aiohttp import web
 from longmark.contrib.annotate import screens
 from longmark.contrib.annotate.assign import PHASES, part_of
 from longmark.contrib.annotate.database import utc_now
-from longmark.contrib.annotate.items import StudyItem
+from longmark.contrib.annotate.item_columns import StudyItem
 from longmark.contrib.annotate.language import sayer
 from longmark.contrib.annotate.store import Assignment, Page, SavedValues, Visit
 from longmark.contrib.annotate.study import Study

@@ -20,7 +20,7 @@ from jinja2.ext import Extension
 from markupsafe import Markup, escape
 
 from longmark.contrib.annotate import controls, words
-from longmark.contrib.annotate.items import StudyItem
+from longmark.contrib.annotate.item_columns import StudyItem
 from longmark.contrib.annotate.language import catalogue, keys, language_of, say, sayer, translated
 from longmark.contrib.annotate.store import Person
 from longmark.contrib.annotate.study import JUSTIFICATION, Study

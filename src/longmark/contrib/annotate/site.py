@@ -26,7 +26,8 @@ from longmark.contrib.annotate.assign import AssignmentState, Queue, away
 from longmark.contrib.annotate.auth import Access, Attempts
 from longmark.contrib.annotate.checks import load
 from longmark.contrib.annotate.database import checked, utc_now
-from longmark.contrib.annotate.items import StudyItem, read_items
+from longmark.contrib.annotate.item_columns import StudyItem
+from longmark.contrib.annotate.items import read_items
 from longmark.contrib.annotate.progress import Progress
 from longmark.contrib.annotate.store import Person, StudyStore
 from longmark.contrib.annotate.study import Study

@@ -27,7 +27,7 @@ from typing import Any
 
 import orjson
 
-from longmark.contrib.annotate.items import StudyItem
+from longmark.contrib.annotate.item_columns import StudyItem
 from longmark.contrib.annotate.study import (
     SIDES,
     VERDICTS,

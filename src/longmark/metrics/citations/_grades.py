@@ -15,7 +15,7 @@ from pydantic import ConfigDict, RootModel
 
 from longmark.concurrency import concurrently
 from longmark.errors import NoScore
-from longmark.judge import Reader, Unreadable, ask, numbered, object_schema, structure
+from longmark.judge import Reader, Unreadable, ask, numbered, structure
 from longmark.metrics.citations._sources import CitableSource
 from longmark.metrics.citations._support import (
     MISSING,
@@ -31,6 +31,7 @@ from longmark.metrics.citations._support import (
 )
 from longmark.models.handles import ChatHandle, Models
 from longmark.prompts import prompt
+from longmark.reply_schema import object_schema
 from longmark.text.entailment import PREMISE, passage_groups
 from longmark.text.pieces import groups, pieces
 

@@ -19,12 +19,13 @@ from pydantic import ConfigDict
 
 from longmark.concurrency import concurrently
 from longmark.errors import NoScore
-from longmark.judge import Reader, ReplyForm, Unreadable, ask, numbered, object_schema, structure
+from longmark.judge import Reader, ReplyForm, Unreadable, ask, numbered, structure
 from longmark.metric import Score
 from longmark.models.handles import Models
 from longmark.prompts import prompt
 from longmark.records import Example
 from longmark.records.expected import RubricItem
+from longmark.reply_schema import object_schema
 from longmark.text.pieces import groups
 
 HIGHEST = 10

@@ -16,8 +16,9 @@ from typing import Any, Literal
 
 from pydantic import Field, create_model
 
-from longmark.judge import Reader, Unreadable, object_schema, structure
+from longmark.judge import Reader, Unreadable, structure
 from longmark.records.same import comparable
+from longmark.reply_schema import object_schema
 from longmark.text.words import between_words, in_word, word_spans
 
 Label = Literal["yes", "no", "n/a"]

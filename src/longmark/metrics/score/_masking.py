@@ -11,8 +11,9 @@ from typing import Any
 from pydantic import BaseModel
 
 from longmark.domain import Domain, Mask
-from longmark.judge import Reader, Unreadable, object_schema, structure
+from longmark.judge import Reader, Unreadable, structure
 from longmark.records.same import comparable
+from longmark.reply_schema import object_schema
 from longmark.text.pieces import utf8_size
 
 _MOST_TOKENS = 1024  # of a reply

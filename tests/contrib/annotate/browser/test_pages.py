@@ -14,7 +14,8 @@ from tests.contrib.annotate.browser.samples import ARABIC, UNBROKEN
 
 from longmark.contrib.annotate import screens
 from longmark.contrib.annotate.checks import load
-from longmark.contrib.annotate.items import StudyItem, read_items
+from longmark.contrib.annotate.item_columns import StudyItem
+from longmark.contrib.annotate.items import read_items
 from longmark.contrib.annotate.progress import Progress
 from longmark.contrib.annotate.screens import Frame
 from longmark.contrib.annotate.store import Person

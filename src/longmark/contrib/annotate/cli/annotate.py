@@ -15,7 +15,8 @@ from longmark.contrib.annotate.auth import Access
 from longmark.contrib.annotate.checks import load
 from longmark.contrib.annotate.database import check_whole
 from longmark.contrib.annotate.erase import erase as erased
-from longmark.contrib.annotate.items import KNOWN, StudyItem, warnings
+from longmark.contrib.annotate.item_columns import StudyItem
+from longmark.contrib.annotate.items import KNOWN, warnings
 from longmark.contrib.annotate.server import serve as serving
 from longmark.contrib.annotate.site import (
     Site,
