@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from typing import Any
 
 from longmark.cli import base, canary
@@ -22,7 +22,6 @@ from longmark.cli.arguments import (
     split,
     tell_cautions,
 )
-from longmark.cli.problems import Problems
 from longmark.cli.terminal import is_terminal
 from longmark.cli.trust import trusting
 from longmark.engine.estimate import RunEstimate, dry_run
@@ -67,9 +66,14 @@ def run(arguments: argparse.Namespace) -> int:
         }
         if arguments.fail_under and Reading(examples, **options.reading).holds_pairs():
             bounds = dict.fromkeys(settings.scores, BOUNDS)
-        parts = ("", *slices_of(split(arguments.by), _lenient(examples, arguments)))
+        slices = (
+            slices_of(split(arguments.by), _lenient(examples, arguments)) if arguments.by else ()
+        )
+        parts = ("", *slices)
         bounds = {in_slice(name, part): limits for name, limits in bounds.items() for part in parts}
-        gates = gates_of(arguments.fail_under, bounds, bounds, canonical=canonical)
+        gates = []
+        if arguments.fail_under:
+            gates = gates_of(arguments.fail_under, bounds, bounds, canonical=canonical)
         forecast = _forecast(gates, bounds, settings, arguments, examples) if gates else None
         if arguments.dry_run:
             print_estimate(
@@ -107,6 +111,31 @@ def run(arguments: argparse.Namespace) -> int:
             return again.code
         result = finish(lambda: execute(examples, settings, arguments.out, cache, again.options))
     return _conclude(result, settings, gates, arguments, again)
+
+
+class Problems:
+    """The errors of several checks that do not depend on each other. `noted` takes one, `end` raises what they found:
+    one error as it is, several as one whose lines each begin as the command line's do."""
+
+    def __init__(self) -> None:
+        self._errors: list[UserError] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._errors)
+
+    @contextmanager
+    def noted(self) -> Iterator[None]:
+        try:
+            yield
+        except UserError as error:
+            self._errors.append(error)
+
+    def end(self) -> None:
+        """UserError if a check has failed."""
+        if len(self._errors) == 1:
+            raise self._errors[0]
+        if self._errors:
+            raise UserError("\nlongmark: ".join(map(str, self._errors)))
 
 
 def _checked_options(arguments: argparse.Namespace, examples: KeptFile) -> RunOptions:
@@ -219,7 +248,7 @@ def _conclude(
         code = INTERRUPTED
     else:
         cluster = cluster_of(arguments.cluster, [result.folder])
-        limits = limits_of(arguments.fail_under)
+        limits = limits_of(arguments.fail_under) if gates else frozenset()
         summary = summarise([result.folder], cluster, by=split(arguments.by), limits=limits)
         notices = tuple(filter(None, (*summary.notices, arguments.no_base)))
         for notice in notices:
@@ -227,7 +256,8 @@ def _conclude(
         _print_summary(summary)
         print(f"\n{_spent(spent, again.spent)}")
         print(f"Rows: {result.folder / 'rows.jsonl'}")
-        checks += check_gates(gates, summary, arguments.max_unscored)
+        if gates:
+            checks += check_gates(gates, summary, arguments.max_unscored)
         if arguments.base:
             changes, against = base.changes(arguments, result.folder, cluster)
             checks += against

@@ -113,7 +113,8 @@ def make_settings(
     )
     called = {role for chosen in selected for role in chosen.metric.models}
     if (
-        options.prompt is None
+        "checker" in called
+        and options.prompt is None
         and (checker := default_checker(selected, options, examples)) is not None
     ):
         options = replace(options, checker=checker)

@@ -121,7 +121,8 @@ class SessionOptions(InputOptions, ClusterOption, SessionSpending):
             isinstance(usd, bool) or not isinstance(usd, int | float) or not 0 < usd < 1e12
         ):
             raise UserError(f"{named('max_usd', usd)}: expected a number above 0")
-        check_mode(self.turns)
+        if self.turns != "last":
+            check_mode(self.turns)
         if (group := self.budget_group) is not None:
             if not isinstance(group, str) or not group.strip() or not group.isprintable():
                 raise UserError(f"{named('budget_group', group)}: expected a name")

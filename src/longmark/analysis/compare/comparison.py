@@ -208,16 +208,14 @@ def compare(
         signatures=scores.lines(metrics),
         differing=differing,
         notices=(
-            *cautions(judged),
+            *(cautions(judged) if judged else ()),
             *run_notices(scores, metrics, differing),
             *_notices(scores, results, places, settings),
         ),
         left_out=tuple(left_out),
-        hypotheses=decide(
-            chosen.hypotheses,
-            tests_for(tested, settings) if chosen.hypotheses else {},
-            settings.alpha,
-        ),
+        hypotheses=decide(chosen.hypotheses, tests_for(tested, settings), settings.alpha)
+        if chosen.hypotheses
+        else (),
         judges=judged,
         margins=decisions(tested, results, margins, settings.alpha),
         primary=primary,

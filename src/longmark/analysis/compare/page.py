@@ -54,18 +54,28 @@ def document(comparison: Comparison) -> Document:
     clusters = None if comparison.cluster == QUESTION else comparison.cluster
     settings = comparison.settings
     ci, simultaneous = (f"{100 * level:.4g} % CI" for level in (settings.level, 1 - settings.alpha))
-    decided = (
+    decided: tuple[Section, ...] = (
         _result_section(comparison),
         differences_section(comparison),
         *margin_section(comparison.margins, settings.alpha, comparison.places),
-        *hypotheses_section(
-            comparison.hypotheses, tests, settings.permutations, settings.alpha, clusters
-        ),
     )
-    behind = (*unscored_sections(comparison), means_section(comparison), wins_section(comparison))
-    first, *later_sections = (for_judges(section, comparison.judges) for section in decided)
+    if comparison.hypotheses:
+        decided += hypotheses_section(
+            comparison.hypotheses, tests, settings.permutations, settings.alpha, clusters
+        )
+    behind: tuple[Section, ...] = (
+        *unscored_sections(comparison),
+        means_section(comparison),
+        wins_section(comparison),
+    )
+    by_judge: tuple[Section, ...] = ()
+    if comparison.judges:
+        decided = tuple(for_judges(section, comparison.judges) for section in decided)
+        behind = tuple(for_judges(section, comparison.judges) for section in behind)
+        by_judge = judge_section(comparison.judges, comparison.places)
+    first, *later_sections = decided
     folded = (
-        *(for_judges(section, comparison.judges) for section in behind),
+        *behind,
         questions_section(comparison),
         missing_section(comparison),
     )
@@ -76,7 +86,7 @@ def document(comparison: Comparison) -> Document:
         sections=(
             first,
             *answers_section(comparison, questions_table(comparison)),
-            *judge_section(comparison.judges, comparison.places),
+            *by_judge,
             *later_sections,
             *folded_after(folded, 0),
         ),

@@ -61,15 +61,19 @@ def metaeval(
     from longmark.analysis.metaeval.choices import absent_baselines, choice_label
     from longmark.analysis.metaeval.labels import check_any, join, lost_labels, named_by
     from longmark.analysis.metaeval.part_scores import scored_parts
-    from longmark.analysis.metaeval.ragchecker import labels_of, pairs_in
     from longmark.analysis.metaeval.ratings import rating_label
     from longmark.report.format import direction
     from longmark.scores.answers import read_answers
     from longmark.scores.labels import FINAL, ColumnOptions, Labels
 
     chosen = options_of(MetaevalOptions, options, "metaeval")
-    pairs = pairs_in(human)
-    source = human if pairs is None else labels_of(pairs, human)
+    pairs = None
+    source = human
+    if _may_be_ragchecker(human):
+        from longmark.analysis.metaeval.ragchecker import labels_of, pairs_in
+
+        pairs = pairs_in(human)
+        source = human if pairs is None else labels_of(pairs, human)
     columns = ColumnOptions(
         chosen.mapping,
         chosen.by,
@@ -130,7 +134,10 @@ def metaeval(
         for name, raters_label in raters_labels.items()
     ]
     label_values = tuple(map(results_of, joined))
-    notices += absent_baselines(chosen, label_values)
+    if (
+        chosen.baselines != MetaevalOptions().baselines
+    ):  # the default ones may be absent without a word
+        notices += absent_baselines(chosen.baselines, label_values)
     return Metaeval(
         sources=scores.sources,
         human=human_labels.name,
@@ -147,12 +154,17 @@ def metaeval(
     )
 
 
+def _may_be_ragchecker(source: object) -> bool:
+    """Whether a source has the suffix of RAGChecker's files; what is in it decides (`ragchecker`)."""
+    return isinstance(source, str | Path) and Path(source).suffix == ".json"
+
+
 def _sources(rows: Source | Sequence[Source]) -> Source | Sequence[Source]:
     """The sources, with the rows of files in RAGChecker's layout in place of them."""
+    listed = [rows] if isinstance(rows, str | Path) else list(rows)
+    if not any(map(_may_be_ragchecker, listed)):
+        return listed  # type: ignore[return-value]
     from longmark.analysis.metaeval.ragchecker import pairs_in, rows_of
 
-    listed = [rows] if isinstance(rows, str | Path) else list(rows)
-    if not any(isinstance(source, str | Path) for source in listed):
-        return listed  # type: ignore[return-value]  # Row objects
     sources_read: list[Any] = [(pairs_in(source), source) for source in listed]
     return [source if pairs is None else rows_of(pairs, source) for pairs, source in sources_read]

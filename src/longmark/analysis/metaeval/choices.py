@@ -152,10 +152,8 @@ def choice_label(
     )
 
 
-def absent_baselines(options: MetaevalOptions, labels: Sequence[object]) -> list[str]:
-    """Notices of the baselines that were asked for by name and stand in no table of a label. labels: their results."""
-    if options.baselines == MetaevalOptions().baselines:
-        return []  # nobody asked for these: without texts the longer answer is left out
+def absent_baselines(names: Sequence[str], labels: Sequence[object]) -> list[str]:
+    """Notices of the baselines that were asked for and stand in no table of a label. labels: their results."""
     of_choices = [label for label in labels if isinstance(label, ChoiceLabel)]
     if not of_choices:
         return [
@@ -166,7 +164,7 @@ def absent_baselines(options: MetaevalOptions, labels: Sequence[object]) -> list
         present = {baseline_of(metric.metric) for metric in label.metrics}
         notices += [
             f"{label.label}: the baseline {name} is left out: {NEEDS[name]}."
-            for name in options.baselines
+            for name in names
             if name not in present
         ]
     return notices

@@ -19,7 +19,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from longmark.analysis.metaeval.agreement import RATER, Ceiling, RaterAgreement
-from longmark.analysis.metaeval.baselines import baseline_of
 from longmark.analysis.metaeval.choice_sample import BASELINE, ChoiceMetric
 from longmark.analysis.metaeval.choices import ChoiceLabel
 from longmark.analysis.metaeval.ratings import RatedMetric, RatingLabel
@@ -391,7 +390,7 @@ def _without_ceiling(part: RatingLabel | ChoiceLabel, ranked: Sequence[RankedMet
 
 def _lane_title(metric: RankedMetric) -> str:
     """The baselines of choices say in their names what they are; longer lanes do not fit a phone."""
-    if baseline_of(metric.name):
+    if metric.baseline and metric.title.startswith("always "):
         return metric.title.removeprefix("always ")
     return f"{metric.title} (baseline)" if metric.baseline else metric.title
 
