@@ -28,8 +28,12 @@ One section for each metric, as `longmark metrics NAME` prints it. A name select
 five metrics of the family, `score.readability` both of its scores, `score.readability.grade_level` that one.
 A parameter, `@NAME` below, is part of the name: `classic.bleu@form=climaqa` ([parameters](run.md#parameters)).
 [Judges](judges.md) explains how a judge's score is read; [writing a metric](writing-a-metric.md) explains how to add
-your own.
+your own. The tables leave out what is usual: a metric calls no model, and scores the last answer of a conversation or
+each (`--turns`). `longmark metrics NAME` also says how its judge can be [asked for it alone](run.md#parameters).
 """
+
+_USUAL = frozenset((("models", "none: computed offline"), ("--turns", "last, each")))
+"""Facts that most metrics share; the head of the page states them once."""
 
 _SILENCE = """\
 ## Empty answers and refusals
@@ -83,7 +87,11 @@ def _section(name: str) -> str:
         "| | |",
         "| --- | --- |",
     ]
-    lines += [f"| `{label}` | {fact} |" for label, fact in facts(name, load(name))]
+    lines += [
+        f"| `{label}` | {fact} |"
+        for label, fact in facts(name, load(name))
+        if (label, fact) not in _USUAL and label != "for it alone"
+    ]
     return "\n".join(lines) + "\n"
 
 

@@ -6,7 +6,7 @@ import argparse
 import importlib
 import inspect
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from tests.api import MODULES, public
@@ -35,6 +35,15 @@ _SHARED = """\
 Options that are not in this list are those of [`longmark run`](#longmark-run).
 """
 
+_BUNDLES = {
+    "calls": "--concurrency --timeout --max-reply-bytes --max-calls --max-tokens --max-usd --cache "
+    "--resend-unknown --batch --batching --quiet",
+    "input": "--limit --map --encoding --skip-bad",
+    "labels": "--labels --label --order --leave-out --raters --no-calibration --these-raters --draw --looks",
+    "files for CI": "--junit --summary --json",
+}
+"""Options that commands take together, by the name that stands for them."""
+
 _API = f"""\
 {_GENERATED}
 
@@ -62,7 +71,11 @@ def cli_page() -> str:
             shared[line] = programs
     parts = [_CLI, *(_verb(leaf, about, set(shared)) for leaf, about in commands)]
     listed = [line for line, programs in sorted(shared.items()) if "longmark run" not in programs]
-    return "\n".join([*parts, _SHARED, *listed, ""])
+    bundles = [
+        f"- *{name}*: {', '.join(f'`{option}`' for option in options.split())}"
+        for name, options in _BUNDLES.items()
+    ]
+    return "\n".join([*parts, _SHARED, *bundles, *listed, ""])
 
 
 def leaves(
@@ -97,7 +110,7 @@ def _verb(leaf: argparse.ArgumentParser, about: str, shared: Collection[str]) ->
             if action.help is argparse.SUPPRESS or action.dest == "help":
                 continue
             if line in shared and leaf.prog != "longmark run":
-                elsewhere.append(f"`{action.option_strings[0]}`")
+                elsewhere.append(action.option_strings[0])
             else:
                 own.append(line)
         if own:
@@ -108,10 +121,20 @@ def _verb(leaf: argparse.ArgumentParser, about: str, shared: Collection[str]) ->
             )
             parts += [f"{head}{_prose(group.description or '')}".strip(), "\n".join(own)]
     if elsewhere:
-        parts.append(
-            f"Also ([described below](#options-of-several-commands)): {', '.join(elsewhere)}"
-        )
+        parts.append(f"[Also](#options-of-several-commands): {', '.join(_bundled(elsewhere))}")
     return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _bundled(options: Sequence[str]) -> list[str]:
+    """The options, with the name of a bundle in place of all of its own."""
+    listed = list(options)
+    names = []
+    for name, options_together in _BUNDLES.items():
+        bundle = options_together.split()
+        if {*bundle} <= {*listed}:
+            names.append(f"*{name}*")
+            listed = [option for option in listed if option not in bundle]
+    return [*names, *(f"`{option}`" for option in listed)]
 
 
 def _flag(line: str) -> str:
