@@ -7,7 +7,10 @@ from typing import Any
 
 from tests.report.runs import row
 
+from longmark.analysis.grid import Grid
+from longmark.contrib.papers.recipe.page import pages_of
 from longmark.contrib.papers.score.results import AnswerScore, Intervals, ScoreResults
+from longmark.contrib.papers.score.sources import VOCABULARY, sources
 
 FAST = Intervals(resamples=500)
 WEIGHTS = {"hazard": 0.6, "location": 0.2, "timeline": 0.1, "intensity": 0.1}
@@ -75,3 +78,9 @@ def results(**more: Any) -> ScoreResults:
         **more,
     }
     return ScoreResults(**given)
+
+
+def grids(study: ScoreResults, *names: str) -> list[Grid[Any]]:
+    """Tables of the study's recipe."""
+    tables = pages_of("score", VOCABULARY, sources(study, 1)).grids
+    return [tables[name] for name in names]

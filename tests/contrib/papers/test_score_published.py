@@ -12,10 +12,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.contrib.papers.score_results import WEIGHTS, results
+from tests.contrib.papers.score_results import WEIGHTS, grids, results
 from tests.report.runs import row, write_run
 
-from longmark.contrib.papers.score import tables
 from longmark.contrib.papers.score.results import SPECIFICITY, ScoreResults, read
 from longmark.metrics.score._labels import Label
 from longmark.metrics.score.specificity import share_of_yes, vote, weighted_score
@@ -78,8 +77,8 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> ScoreResults:
 
 def test_a_cell_of_table_1(study: ScoreResults):
     """0.45 ± 0.27 where an answer without a detail scores 0, as the authors have it; 0.47 ± 0.25 where it has none."""
-    wide, long = tables.table_1(study)
-    ours = dict(zip([c.field for c in wide.columns], wide.rows[0], strict=True))
+    wide, long = grids(study, "table1", "table1_intervals")
+    ours = dict(zip([c.field for c in wide.table().columns], wide.table().rows[0], strict=True))
     assert (round(ours["specificity"], 2), round(ours["specificity_sd"], 2)) == (0.47, 0.25)
     first = long[long.rows[0], "mean"]
     assert first is not None
@@ -90,7 +89,7 @@ def test_a_cell_of_table_1(study: ScoreResults):
 
 
 def test_dimensions_lie_as_far_apart_as_the_published_means(study: ScoreResults):
-    table, _ = tables.dimensions(study)
+    (table,) = grids(study, "specificity_dimensions")
     made = {row_[2]: table[row_, "mean"] for row_ in table.rows}
     published: dict[str, list[float]] = {d: [] for d in WEIGHTS}
     for record in map(json.loads, DATA.read_text(encoding="utf-8").splitlines()):
@@ -104,7 +103,7 @@ def test_dimensions_lie_as_far_apart_as_the_published_means(study: ScoreResults)
 
 
 def test_how_far_the_three_judges_agree(study: ScoreResults):
-    table = tables.jury(study)
+    (table,) = grids(study, "jury")
     assert [row_[4] for row_ in table.table().rows] == [3] * 4
     made = [one for row_ in table.rows if (one := table[row_, "agreement"])]
     assert {one.n + one.missing for one in made} == {

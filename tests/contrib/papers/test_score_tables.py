@@ -10,11 +10,11 @@ from typing import Any
 
 import orjson
 import pytest
-from tests.contrib.papers.score_results import confident, results, score, scores
+from tests.contrib.papers.score_results import confident, grids, results, score, scores
 from tests.report.runs import row, write_run
 
 from longmark.analysis.grid import Grid
-from longmark.contrib.papers.score import tables, utilization
+from longmark.contrib.papers.score import utilization
 from longmark.contrib.papers.score.results import (
     ABSOLUTE,
     CHANGED,
@@ -51,7 +51,7 @@ def test_a_pair_has_mean_and_standard_deviation_and_says_what_is_missing():
     )
     # t of 3 values: .5 -+ 4.3027 * .36056 / sqrt(3) = .5 -+ .8957, clipped to [0, 1]
     study = replace(study, bounds={SPECIFICITY: (0.0, 1.0)})
-    wide, long = tables.table_1(study)
+    wide, long = grids(study, "table1", "table1_intervals")
     assert column(wide, "specificity") == [pytest.approx(0.5)]
     assert column(wide, "specificity_sd") == [pytest.approx(math.sqrt(0.13))]
     assert column(wide, "relevance") == [0.5]
@@ -72,7 +72,7 @@ def test_robustness_is_the_generators_own_under_every_evaluator():
         evaluators=("e", "f"),
         once={"g": {PARAPHRASE: scores([0.8, 0.9, 1.0]), PERTURBATION: scores([0.4, 0.5, 0.9])}},
     )
-    wide, _ = tables.table_1(study)
+    (wide,) = grids(study, "table1")
     assert column(wide, "evaluator") == ["e", "f"]
     assert column(wide, "paraphrase") == [pytest.approx(0.9)] * 2
     assert column(wide, "perturbation") == [pytest.approx(0.6)] * 2
@@ -86,10 +86,10 @@ def test_paraphrases_of_an_evaluator_are_its_own_robustness():
         evaluators=("e", "f"),
         once={"g": {PARAPHRASE: paraphrases, PERTURBATION: scores([0.4, 0.5, 0.9])}},
     )
-    wide, _ = tables.table_1(study)
+    (wide,) = grids(study, "table1")
     assert column(wide, "paraphrase") == [pytest.approx(0.9), pytest.approx(0.5)]
     assert column(wide, "perturbation") == [pytest.approx(0.6)] * 2
-    assert "Answer relevance: masked ↑" in [one.name for one in wide.columns]
+    assert "Answer relevance: masked ↑" in [one.name for one in wide.table().columns]
 
 
 def test_variants_of_a_question_are_resampled_together():
@@ -141,7 +141,11 @@ def test_specificity_by_dimension_counts_the_votes_of_claims():
         {"yes": 0, "no": 0, "n/a": 6},
     ]
     its = [score(f"q{i}", value, votes=votes[i]) for i, value in enumerate([0.75, 0.0, None])]
-    table, voted = tables.dimensions(results(judged={("g", "e"): {f"{SPECIFICITY}.hazard": its}}))
+    table, voted = grids(
+        results(judged={("g", "e"): {f"{SPECIFICITY}.hazard": its}}),
+        "specificity_dimensions",
+        "specificity_votes",
+    )
     first = [
         column(table, key)[0]
         for key in ("dimension", "weight", "mean", "mean_n", "mean_missing", "mean_reason")
@@ -156,11 +160,10 @@ def test_variants_are_told_apart_by_their_kind():
         score("q1", 0.4, variant="hazard"),
         score("q0", 0.9, variant="location"),
     ]
-    table = tables.variants(
-        results(
-            once={"g": {PERTURBATION: its, PARAPHRASE: [score("q0", 1.0, variant="paraphrase")]}}
-        )
+    study = results(
+        once={"g": {PERTURBATION: its, PARAPHRASE: [score("q0", 1.0, variant="paraphrase")]}}
     )
+    (table,) = grids(study, "robustness_variants")
     assert column(table, "variant") == ["paraphrase", "hazard", "location"]
     assert column(table, "mean") == [1.0, pytest.approx(0.3), 0.9]
     assert column(table, "direction") == ["higher is better", "lower is better", "lower is better"]
@@ -168,7 +171,7 @@ def test_variants_are_told_apart_by_their_kind():
 
 def test_table_2_counts_the_answers_whose_points_change_places():
     its = {RELEVANCE: scores([6.0, 7.0, 8.0, 9.0]), CHANGED: scores([1.0, 0.0, 1.0, None])}
-    table = tables.table_2(results(points={"g": its}))
+    (table,) = grids(results(points={"g": its}), "table2")
     assert (column(table, "mean"), column(table, "changed_n")) == ([7.5], [3])
     assert column(table, "changed") == [pytest.approx(2 / 3)]
 
@@ -203,9 +206,11 @@ def test_table_10_puts_every_answer_in_one_band():
         for i, (value, band) in enumerate([(12.0, "very difficult"), (40.0, "difficult")])
     ]
     grade = [score(f"q{i}", value, band="graduate") for i, value in enumerate([17.0, 18.0])]
-    means, bands = tables.table_10(results(once={"g": {EASE: ease, GRADE: grade}}))
+    means, bands = grids(
+        results(once={"g": {EASE: ease, GRADE: grade}}), "table10", "table10_bands"
+    )
     assert column(means, "mean") == [26.0, 17.5]
-    counts = {(row_[0], row_[1]): row_[2] for row_ in bands.rows}
+    counts = {(row_[0], row_[1]): row_[2] for row_ in bands.table().rows}
     assert (
         counts["Readability: reading ease", "difficult"]
         == counts["Readability: reading ease", "very difficult"]
@@ -257,7 +262,7 @@ def test_a_jury_of_three_agrees_by_pairs():
         ("location", ("n/a", "n/a", "n/a")),
     ]
     study = results(judged={("g", "e"): {SPECIFICITY: [score("q0", 0.5, verdicts=labels)]}})
-    table = tables.jury(study)
+    (table,) = grids(study, "jury")
     assert column(table, "dimension") == ["hazard", "location"]
     assert column(table, "agreement") == [pytest.approx(2 / 3), 1.0]
     assert column(table, "agreement_missing") == [0, 0]
@@ -266,7 +271,7 @@ def test_a_jury_of_three_agrees_by_pairs():
     alone = results(
         judged={("g", "e"): {SPECIFICITY: [score("q0", 0.5, verdicts=[("hazard", ("yes",))])]}}
     )
-    assert tables.jury(alone).rows == []
+    assert grids(alone, "jury")[0].rows == []
 
 
 def test_a_verdict_that_is_missing_agrees_with_nothing():
@@ -284,14 +289,14 @@ def test_a_verdict_that_is_missing_agrees_with_nothing():
         for i, pair in enumerate(zip(hazard, location, strict=True))
     ]
     study = results(judged={("g", "e"): {SPECIFICITY: its}})
-    table = tables.jury(study)
+    (table,) = grids(study, "jury")
     assert column(table, "agreement") == [None, 0.5]
     assert (column(table, "agreement_n"), column(table, "agreement_missing")) == ([0, 2], [3, 1])
     assert column(table, "kappa") == [None, pytest.approx(-1 / 3)]
     nothing, some = column(table, "agreement_reason")
     assert nothing == "4 of 6 verdicts are missing; no claim has two verdicts to compare"
     assert str(some).startswith("1 of 6 verdicts are missing")
-    _, voted = tables.dimensions(study)
+    (voted,) = grids(study, "specificity_votes")
     assert column(voted, "verdicts") == [6, 6, 0, 0]
     assert column(voted, "verdicts_left_out") == [4, 1, 0, 0]
 
@@ -320,12 +325,16 @@ def test_table_1_pools_the_kinds_of_the_paper_only():
     study = results(
         once={"g": {PERTURBATION: its}}, pooled=("hazard", "location", "hazard+location")
     )
-    wide, long = tables.table_1(study)
+    wide, long = grids(study, "table1", "table1_intervals")
     assert column(wide, "perturbation") == [pytest.approx(0.3)]
     assert column(long, "mean_n") == [2]
     assert "profession" in wide.note
-    assert column(tables.variants(study), "variant") == ["hazard", "location", "profession"]
-    every = tables.table_1(replace(study, pooled=None))[0]
+    assert column(grids(study, "robustness_variants")[0], "variant") == [
+        "hazard",
+        "location",
+        "profession",
+    ]
+    (every,) = grids(replace(study, pooled=None), "table1")
     assert (column(every, "perturbation"), every.note) == ([pytest.approx(1.6 / 3)], "")
 
 
@@ -392,12 +401,11 @@ def test_a_study_without_scores_makes_tables_without_rows():
     empty = results()
     made: list[Any] = [
         *utilization.table_4(empty),
-        tables.table_2(empty),
-        *tables.dimensions(empty),
+        *grids(empty, "specificity_dimensions", "specificity_votes", "table2"),
     ]
     assert [len(one.rows) for one in made] == [0] * 5
-    wide, long = tables.table_1(empty)
-    assert wide.rows == (("g", "e", *[None] * 8),)
+    wide, long = grids(empty, "table1", "table1_intervals")
+    assert tuple(map(tuple, wide.table().rows)) == (("g", "e", *[None] * 8),)
     assert long.rows == []
     assert utilization.consistency(empty) == {}
 
@@ -424,7 +432,7 @@ def test_rows_whose_evidence_has_another_form_are_counted_and_lose_no_score():
     ]
     table = utilization.consistency_grid("table3", "", study, [utilization.GEOMETRIC])
     assert "3 with a score but without both confidences" in str(column(table, "pearson_reason")[0])
-    means, voted = tables.dimensions(study)
+    means, voted = grids(study, "specificity_dimensions", "specificity_votes")
     assert (column(means, "mean_n")[0], column(voted, "yes")[0]) == (3, 0)
-    readable, _ = tables.table_10(study)
+    (readable,) = grids(study, "table10")
     assert column(readable, "mean_n")[0] == 3

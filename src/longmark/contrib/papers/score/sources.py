@@ -10,7 +10,7 @@ from typing import Any
 
 from longmark.analysis.grid import Grid
 from longmark.contrib.papers.recipe.schema import Vocabulary
-from longmark.contrib.papers.recipe.source import RecipeSource, source_of_records
+from longmark.contrib.papers.recipe.source import RecipeSource, RecordMeasure, source_of_records
 from longmark.contrib.papers.score import people, tables, utilization
 from longmark.contrib.papers.score.labels import answers_of, read_labels
 from longmark.contrib.papers.score.plan import GIVEN, Member, ScorePlan, answers_page
@@ -25,6 +25,8 @@ from longmark.report.format import counted, listed
 from longmark.report.tables import Column, Table
 
 READER = "score.study"
+_HEADS_OF_MEANS = ("table", "generator", "evaluator", "metric", "direction", "dimension", "variant")
+_PAIR = ("generator", "evaluator", "dimension")
 
 
 def read_sources(parts: Sequence[Sequence[Path]]) -> dict[str, RecipeSource]:
@@ -43,9 +45,10 @@ def read_sources(parts: Sequence[Sequence[Path]]) -> dict[str, RecipeSource]:
     domain = next(iter(domains), None) or state["fixed"]["domain"].rpartition(" ")[0]
     results = _results(studies[0], state, next(iter(labels), None), domain)
     questions = state["stages"].get("questions", {}).get("lines", 0)
-    source = sources(results, questions)[READER]
+    made_sources = sources(results, questions)
     notices = results.labels.notices if results.labels else ()
-    return {READER: replace(source, links={"answers": tuple}, notices=notices)}
+    study = replace(made_sources[READER], links={"answers": tuple}, notices=notices)
+    return made_sources | {READER: study}
 
 
 def _results(
@@ -81,26 +84,67 @@ def sources(results: ScoreResults, questions: int) -> dict[str, RecipeSource]:
     )
     source = source_of_records((), {}, {})
     return {
+        **_groups(results),
         READER: replace(
             source,
             tables={name: partial(make, results) for name, make in _TABLES.items()},
             figures={name: partial(make, results) for name, make in _FIGURES.items()},
             texts={"counts": lambda: lede},
             links={"answers": partial(_answers, results)},
-        )
+        ),
     }
 
 
-def _jury(results: ScoreResults) -> list[Grid[Any]]:
-    return [tables.jury(results)]
-
-
-def _variants(results: ScoreResults) -> list[Grid[Any]]:
-    return [tables.variants(results)]
-
-
-def _table_2(results: ScoreResults) -> list[Grid[str]]:
-    return [tables.table_2(results)]
+def _groups(results: ScoreResults) -> dict[str, RecipeSource]:
+    """The sources whose members are groups of rows."""
+    number = partial(RecordMeasure, kind="number")
+    means = source_of_records(
+        tables.groups(results),
+        {**{name: name for name in _HEADS_OF_MEANS}, "scored": "is_scored"},
+        {
+            "mean": RecordMeasure("mean"),
+            "value": number("mean.value"),
+            "sd": number("mean.sd"),
+            "weight": number("weight", decimals=2),
+        },
+    )
+    return {
+        "score.means": replace(means, texts={"pooling": lambda: tables.pooling(results)}),
+        "score.votes": source_of_records(
+            tables.votes(results),
+            {name: name for name in _PAIR},
+            {
+                "yes": number("yes", decimals=None),
+                "no": number("no", decimals=None),
+                "n/a": number("not_applicable", decimals=None),
+                "verdicts": number("verdicts", decimals=None),
+                "missing": number("left_out", decimals=None),
+            },
+        ),
+        "score.jury": source_of_records(
+            tables.jury(results),
+            {name: name for name in _PAIR},
+            {
+                "agreement": RecordMeasure("agreement"),
+                "jurors": number("jurors", decimals=None),
+                "kappa": number("kappa"),
+            },
+        ),
+        "score.points": source_of_records(
+            tables.points(results),
+            {"generator": "generator"},
+            {
+                "mean": RecordMeasure("mean", decimals=2),
+                "changed": RecordMeasure("changed"),
+                "sd": number("mean.sd", decimals=2),
+            },
+        ),
+        "score.bands": source_of_records(
+            tables.bands(results),
+            {"metric": "metric", "band": "band", "generator": "generator"},
+            {"answers": number("answers", decimals=None)},
+        ),
+    }
 
 
 def _raters(results: ScoreResults) -> list[Grid[Any] | Table]:
@@ -170,15 +214,9 @@ def _scatters(results: ScoreResults) -> Sequence[Figure]:
 
 
 _TABLES: Mapping[str, Callable[[ScoreResults], Iterable[Table | Grid[Any]]]] = {
-    "table1": tables.table_1,
-    "dimensions": tables.dimensions,
-    "jury": _jury,
-    "variants": _variants,
-    "table2": _table_2,
     "table4": utilization.table_4,
     "consistency": _consistency,
     "table9": utilization.agreement_grids,
-    "table10": tables.table_10,
     "raters": _raters,
     "mismatches": _mismatches,
     "scales": _scales,
@@ -197,5 +235,12 @@ VOCABULARY = {
             "texts": ("counts",),
             "links": ("answers",),
         },
-    )
+    ),
+    "score.means": Vocabulary(
+        ("mean", "value", "sd", "weight"), (*_HEADS_OF_MEANS, "scored"), {"texts": ("pooling",)}
+    ),
+    "score.votes": Vocabulary(("yes", "no", "n/a", "verdicts", "missing"), _PAIR),
+    "score.jury": Vocabulary(("agreement", "jurors", "kappa"), _PAIR),
+    "score.points": Vocabulary(("mean", "changed", "sd"), ("generator",)),
+    "score.bands": Vocabulary(("answers",), ("metric", "band", "generator")),
 }

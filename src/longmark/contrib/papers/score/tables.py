@@ -1,9 +1,13 @@
-"""SCORE's tables 1, 2 and 10, and the tables beside them.
+"""What SCORE's tables 1, 2 and 10, and those beside them, are made of: groups of rows with their means.
 
-    table 1   specificity, robustness and masked answer relevance: mean and standard deviation of each pair
-    table 2   the reranker's relevance, and how many answers change the order of their points
-    table 10  readability: means, and answers in each band
+    means     table 1: specificity, robustness and masked answer relevance of each pair of generator and evaluator;
+              specificity by dimension; robustness by kind of variant; table 10: readability
+    votes     claims by their majority verdict
+    points    table 2: the reranker's relevance, and how many answers change the order of their points
+    bands     answers in each band of readability
     jury      how far the verdicts on a claim agree: of several judges, or of one that was sampled (section 3.1)
+
+Which of them stand in which table, and in which columns, says the recipe (`recipes/score.yaml`).
 
 Table 1 pools the paper's kinds of perturbation if the domain has hazards and locations (`ScoreResults.pooled`): another
 kind of variant, such as the profession, may leave the question's words unchanged. In the paper an evaluator writes the
@@ -15,12 +19,10 @@ share it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any
 
-from longmark.analysis.grid import Grid
 from longmark.analysis.metaeval.agreement import agreeing
 from longmark.contrib.papers.score.results import (
     CHANGED,
@@ -42,47 +44,88 @@ from longmark.contrib.papers.score.results import (
 )
 from longmark.metrics.score.readability import EASE_BANDS, GRADE_BANDS, band_of
 from longmark.report.format import HIGHER, LOWER
-from longmark.report.tables import Column, Table
 from longmark.stats.proportion import share
 from longmark.stats.results import Estimate
 
 METRICS = (
-    ("specificity", "Specificity", SPECIFICITY, HIGHER),
-    ("paraphrase", "Robustness: paraphrase", PARAPHRASE, HIGHER),
-    ("perturbation", "Robustness: perturbation", PERTURBATION, LOWER),
-    ("relevance", "Answer relevance: masked", MASKED, HIGHER),
+    ("Specificity", SPECIFICITY, HIGHER),
+    ("Robustness: paraphrase", PARAPHRASE, HIGHER),
+    ("Robustness: perturbation", PERTURBATION, LOWER),
+    ("Answer relevance: masked", MASKED, HIGHER),
+    ("Answer relevance: plain", PLAIN, HIGHER),
 )
-"""Of table 1: column in CSV, name as in the report of a run, metric, direction."""
-_BESIDE = (*METRICS, ("plain", "Answer relevance: plain", PLAIN, HIGHER))
-_DIRECTIONS = {name: direction for _, name, _, direction in _BESIDE}
+"""Of table 1: name as in the report of a run, metric, direction."""
+PAIRS = "pairs"
+DIMENSIONS = "dimensions"
+VARIANTS = "variants"
+READABILITY = "readability"
+"""What rows are grouped for (`ScoreGroup.table`)."""
 _READABILITY = {
     "Readability: reading ease": (EASE, (*(band for _, band in EASE_BANDS), "very difficult")),
     "Readability: grade level": (GRADE, (*(band for _, band in GRADE_BANDS), "graduate")),
 }
 
 
-def means(
-    name: str,
-    title: str,
-    heads: Sequence[Column | str],
-    mean_of_row: Mapping[Any, Mean],
-    places: int,
-    note: str = "",
-) -> Grid[Any]:
-    """Means of answers by row with their standard deviations. mean_of_row: row -> its mean."""
-    sd = Column("sd", lambda row: mean_of_row[row].sd, places)
-    columns = (Column("mean", places=places),)
-    return Grid(
-        name,
-        title,
-        heads,
-        list(mean_of_row),
-        columns,
-        lambda row, _: mean_of_row[row],
-        note,
-        "answers",
-        beside=(sd,),
-    )
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreGroup:
+    """Rows of one score that are averaged. table: what they are grouped for; is_scored: whether there are rows."""
+
+    table: str
+    generator: str
+    evaluator: str = ""
+    metric: str = ""
+    direction: str = ""
+    dimension: str = ""
+    variant: str = ""
+    weight: float | None = None
+    is_scored: bool = True
+    mean: Mean
+
+
+@dataclass(frozen=True, slots=True)
+class DimensionVotes:
+    """Claims of a generator's answers by the majority verdict on a dimension; verdicts: how many were asked for,
+    left_out: of these without a label."""
+
+    generator: str
+    evaluator: str
+    dimension: str
+    yes: int
+    no: int
+    not_applicable: int
+    verdicts: int
+    left_out: int
+
+
+@dataclass(frozen=True, slots=True)
+class RerankedPoints:
+    """A generator's answers by the reranker. changed: the share whose points change places."""
+
+    generator: str
+    mean: Mean
+    changed: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class BandCount:
+    """Answers of a generator in a band of readability."""
+
+    metric: str
+    band: str
+    generator: str
+    answers: int
+
+
+@dataclass(frozen=True, slots=True)
+class JuryAgreement:
+    """How far the verdicts on a claim agree. jurors: verdicts for each claim."""
+
+    generator: str
+    evaluator: str
+    dimension: str
+    agreement: Mean
+    jurors: int
+    kappa: float | None
 
 
 def scores_of(
@@ -116,58 +159,67 @@ def pooling(results: ScoreResults) -> str:
     )
 
 
-def table_1(results: ScoreResults) -> tuple[Table, Grid[Any]]:
-    """Each pair in a row as in the paper, and each of its metrics in a row with its interval."""
-    pairs = list(product(results.generators, results.evaluators))
-    mean_of_row = {
-        (*pair, name): results.mean(metric, scores)
-        for pair in pairs
-        for _, name, metric, _ in _BESIDE
-        if (scores := scores_of(results, *pair, metric))
-    }
-    columns = [Column("generator"), Column("evaluator")]
-    for key, name, _, direction in METRICS:
-        arrow = "↑" if direction == HIGHER else "↓"
-        columns += [
-            Column(f"{name} {arrow}", places=2, key=key),
-            Column("sd", places=2, key=f"{key}_sd"),
-        ]
-    none = Mean(None, None, None, 0)
-    cells = {
-        pair: [mean_of_row.get((*pair, name), none) for _, name, *_ in METRICS] for pair in pairs
-    }
-    wide = [
-        (*pair, *(figure for mean in row_means for figure in (mean.value, mean.sd)))
-        for pair, row_means in cells.items()
-    ]
-    title = "Every pair of generator and evaluator (SCORE's table 1)"
-    note = pooling(results)
-    heads = (
-        "generator",
-        "evaluator",
-        "metric",
-        Column("direction", lambda row: _DIRECTIONS[row[2]]),
-    )
-    long = means(
-        "table1_intervals",
-        "Metrics with their intervals (SCORE's table 1)",
-        heads,
-        mean_of_row,
-        3,
-        note,
-    )
-    return Table("table1", title, tuple(columns), wide, note), long
+def groups(results: ScoreResults) -> Iterator[ScoreGroup]:
+    """All means by what they are grouped for."""
+    yield from _pairs(results)
+    yield from _dimensions(results)
+    yield from _variants(results)
+    for generator, scores in results.once.items():
+        for name, (metric, _bands) in _READABILITY.items():
+            mean = results.mean(metric, scores.get(metric, []))
+            yield ScoreGroup(table=READABILITY, generator=generator, metric=name, mean=mean)
 
 
-def dimensions(results: ScoreResults) -> tuple[Grid[Any], Table]:
-    """Specificity by dimension; and claims by their majority verdict, with the verdicts that are missing."""
-    mean_of_row = {}
-    voted = []
+def _pairs(results: ScoreResults) -> Iterator[ScoreGroup]:
+    for generator, evaluator in product(results.generators, results.evaluators):
+        for name, metric, direction in METRICS:
+            scores = scores_of(results, generator, evaluator, metric)
+            yield ScoreGroup(
+                table=PAIRS,
+                generator=generator,
+                evaluator=evaluator,
+                metric=name,
+                direction=direction,
+                is_scored=bool(scores),
+                mean=results.mean(metric, scores) if scores else Mean(None, None, None, 0),
+            )
+
+
+def _dimensions(results: ScoreResults) -> Iterator[ScoreGroup]:
     for ((generator, evaluator), scores), name in product(results.judged.items(), results.weights):
-        dimension_scores = scores.get(metric := f"{SPECIFICITY}.{name}", [])
-        mean_of_row[generator, evaluator, name] = results.mean(metric, dimension_scores)
-        votes: Counter[str] = sum(
-            (Counter(score.votes or {}) for score in dimension_scores), Counter()
+        metric = f"{SPECIFICITY}.{name}"
+        yield ScoreGroup(
+            table=DIMENSIONS,
+            generator=generator,
+            evaluator=evaluator,
+            dimension=name,
+            weight=results.weights[name],
+            mean=results.mean(metric, scores.get(metric, [])),
+        )
+
+
+def _variants(results: ScoreResults) -> Iterator[ScoreGroup]:
+    for (generator, scores), (metric, direction) in product(
+        results.once.items(), ((PARAPHRASE, HIGHER), (PERTURBATION, LOWER))
+    ):
+        by_variant: dict[str, list[AnswerScore]] = {}
+        for score in scores.get(metric, []):
+            by_variant.setdefault(score.variant, []).append(score)
+        for variant, variant_scores in by_variant.items():
+            yield ScoreGroup(
+                table=VARIANTS,
+                generator=generator,
+                variant=variant,
+                direction=direction,
+                mean=results.mean(metric, variant_scores),
+            )
+
+
+def votes(results: ScoreResults) -> Iterator[DimensionVotes]:
+    for ((generator, evaluator), scores), name in product(results.judged.items(), results.weights):
+        counts: Counter[str] = sum(
+            (Counter(score.votes or {}) for score in scores.get(f"{SPECIFICITY}.{name}", [])),
+            Counter(),
         )
         verdicts = [
             verdict
@@ -175,108 +227,48 @@ def dimensions(results: ScoreResults) -> tuple[Grid[Any], Table]:
             for claim_verdicts in score.verdicts(name)
             for verdict in claim_verdicts
         ]
-        line = (votes["yes"], votes["no"], votes["n/a"], len(verdicts), verdicts.count(None))
-        voted.append((generator, evaluator, name, *line))
-    heads = ("generator", "evaluator", "dimension")
-    counts = (
-        ("claims: yes", "yes"),
-        ("no", "no"),
-        ("n/a", "na"),
-        ("verdicts requested", "verdicts"),
-    )
-    columns = (*map(Column, heads), *(Column(name, key=key) for name, key in counts))
-    weight = Column("weight", lambda row: results.weights[row[2]], 2)
-    return (
-        means(
-            "specificity_dimensions", "Specificity by dimension", (*heads, weight), mean_of_row, 3
-        ),
-        Table(
-            "specificity_votes",
-            "Claims by majority verdict, and missing verdicts",
-            (*columns, Column("missing", key="verdicts_left_out")),
-            voted,
-        ),
-    )
-
-
-def variants(results: ScoreResults) -> Grid[Any]:
-    groups: dict[tuple[str, str, str], list[AnswerScore]] = {}
-    for (generator, scores), (metric, direction) in product(
-        results.once.items(), ((PARAPHRASE, HIGHER), (PERTURBATION, LOWER))
-    ):
-        for score in scores.get(metric, []):
-            groups.setdefault((generator, score.variant, direction), []).append(score)
-    metrics = {HIGHER: PARAPHRASE, LOWER: PERTURBATION}
-    mean_of_row = {row: results.mean(metrics[row[2]], scores) for row, scores in groups.items()}
-    heads = ("generator", "variant", "direction")
-    return means("robustness_variants", "Robustness by kind of variant", heads, mean_of_row, 3)
-
-
-def table_2(results: ScoreResults) -> Grid[str]:
-    """The reranker's relevance, and the answers whose points change places."""
-    mean_of_generator = {
-        name: results.mean(RELEVANCE, scores.get(RELEVANCE, []))
-        for name, scores in results.points.items()
-    }
-
-    def changed(generator: str) -> Estimate:
-        order_scores = results.points[generator].get(CHANGED, [])
-        order = [score.score for score in order_scores if score.score is not None]
-        why = why_unscored(order_scores)
-        changed_share = share(order.count(1), len(order), results.intervals.level)
-        return replace(
-            changed_share,
-            missing=len(order_scores) - len(order),
-            reason=in_words(why and f"no order: {why}", changed_share.reason),
+        yield DimensionVotes(
+            generator,
+            evaluator,
+            name,
+            counts["yes"],
+            counts["no"],
+            counts["n/a"],
+            len(verdicts),
+            verdicts.count(None),
         )
 
-    return Grid(
-        "table2",
-        "Points reranked by delta (SCORE's table 2)",
-        ("generator",),
-        list(mean_of_generator),
-        (Column("mean", places=2), Column("order changed", places=3, key="changed")),
-        lambda generator, column: (
-            mean_of_generator[generator] if column == "mean" else changed(generator)
-        ),
-        unit="answers",
-        beside=(Column("sd", lambda generator: mean_of_generator[generator].sd, 2),),
-    )
+
+def points(results: ScoreResults) -> Iterator[RerankedPoints]:
+    for generator, scores in results.points.items():
+        order_scores = scores.get(CHANGED, [])
+        order = [score.score for score in order_scores if score.score is not None]
+        why = why_unscored(order_scores)
+        changed = share(order.count(1), len(order), results.intervals.level)
+        changed = replace(
+            changed,
+            missing=len(order_scores) - len(order),
+            reason=in_words(why and f"no order: {why}", changed.reason),
+        )
+        yield RerankedPoints(generator, results.mean(RELEVANCE, scores.get(RELEVANCE, [])), changed)
 
 
-def table_10(results: ScoreResults) -> tuple[Grid[Any], Table]:
-    """Readability: means, and answers in each band."""
-    bands = []
-    for name, (metric, names) in _READABILITY.items():
+def bands(results: ScoreResults) -> Iterator[BandCount]:
+    for name, (metric, band_names) in _READABILITY.items():
         bands_of = {
-            g: Counter(band_of(score.row.evidence) for score in metric_scores.get(metric, []))
-            for g, metric_scores in results.once.items()
+            generator: Counter(band_of(score.row.evidence) for score in scores.get(metric, []))
+            for generator, scores in results.once.items()
         }
-        bands += [(name, band, *(bands_of[g][band] for g in bands_of)) for band in names]
-    mean_of_row = {
-        (name, g): results.mean(metric, metric_scores.get(metric, []))
-        for g, metric_scores in results.once.items()
-        for name, (metric, _) in _READABILITY.items()
-    }
-    columns = (
-        Column("metric"),
-        Column("band"),
-        *(Column(g, key=f"answers: {g}") for g in results.once),
-    )
-    return (
-        means("table10", "Readability (SCORE's table 10)", ("metric", "generator"), mean_of_row, 2),
-        Table("table10_bands", "Answers in each band of readability", columns, bands),
-    )
+        for band, (generator, counts) in product(band_names, bands_of.items()):
+            yield BandCount(name, band, generator, counts[band])
 
 
-def jury(results: ScoreResults) -> Grid[Any]:
-    """Agreement of the verdicts on a claim; no rows if an evaluator gives one verdict only. The paper reports none.
+def jury(results: ScoreResults) -> Iterator[JuryAgreement]:
+    """Agreement of the verdicts on a claim; none of an evaluator that gives one verdict only. The paper reports none.
 
     The mean share of agreeing pairs of verdicts, with an interval that resamples questions, and Fleiss's kappa without
     one. A verdict that was left out agrees with nothing, and a claim with fewer than two verdicts is not compared.
     """
-    mean_of_row = {}
-    beside = {}
     for ((generator, evaluator), scores), name in product(results.judged.items(), results.weights):
         claims = [
             (score.question, verdicts)
@@ -307,21 +299,8 @@ def jury(results: ScoreResults) -> Grid[Any]:
                 mean.reason or "",
                 "" if kappa is not None else "no kappa: all verdicts are the same",
             ]
-        mean_of_row[generator, evaluator, name] = replace(mean, reason=in_words(*why))
-        beside[generator, evaluator, name] = jurors, kappa
-    return Grid(
-        "jury",
-        "Agreement within the jury",
-        ("generator", "evaluator", "dimension"),
-        list(mean_of_row),
-        (Column("agreement", places=3),),
-        lambda row, _column: mean_of_row[row],
-        unit="claims",
-        beside=(
-            Column("verdicts per claim", lambda row: beside[row][0], key="jurors"),
-            Column("Fleiss's kappa", lambda row: beside[row][1], 3, key="kappa"),
-        ),
-    )
+        agreement = replace(mean, reason=in_words(*why))
+        yield JuryAgreement(generator, evaluator, name, agreement, jurors, kappa)
 
 
 def _fleiss(agreement: float | None, claims: Sequence[Sequence[str]]) -> float | None:

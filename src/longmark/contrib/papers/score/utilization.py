@@ -12,7 +12,7 @@ Intervals of correlations are by the jackknife on Fisher's scale, of mean differ
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, product
 from typing import Any
@@ -32,7 +32,6 @@ from longmark.contrib.papers.score.results import (
     mean_of,
     why_unscored,
 )
-from longmark.contrib.papers.score.tables import means
 from longmark.report.format import counted
 from longmark.report.tables import Column
 from longmark.stats.correlation import correlation
@@ -46,6 +45,30 @@ GEOMETRIC = "geometric mean of probabilities"
 ENTROPY = "entropy"
 _UNITS = {"absolute": (ABSOLUTE, 1), "relative, %": (RELATIVE, 100)}
 """Of scores: their metric, and what they are multiplied by."""
+
+
+def means(
+    name: str,
+    title: str,
+    heads: Sequence[Column | str],
+    mean_of_row: Mapping[Any, Mean],
+    places: int,
+    note: str = "",
+) -> Grid[Any]:
+    """Means of answers by row with their standard deviations. mean_of_row: row -> its mean."""
+    sd = Column("sd", lambda row: mean_of_row[row].sd, places)
+    columns = (Column("mean", places=places),)
+    return Grid(
+        name,
+        title,
+        heads,
+        list(mean_of_row),
+        columns,
+        lambda row, _: mean_of_row[row],
+        note,
+        "answers",
+        beside=(sd,),
+    )
 
 
 def table_4(results: ScoreResults) -> tuple[Grid[Any], Grid[Any]]:
