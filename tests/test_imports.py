@@ -44,6 +44,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("models.handles",),  # the client with the prompts
     ("models.registry",),  # every backend by its name
     ("metric",),
+    ("reply_schema",),
     ("judge", "judged", "text"),
     ("metrics",),
     ("engine",),

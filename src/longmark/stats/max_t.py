@@ -25,7 +25,7 @@ exactly where its adjusted p is at most alpha; for that p is not stepped down.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -151,17 +151,7 @@ def max_t(
         count = len(table.sums)
         exact = count <= _EXACT
         observed = table.statistics(np.ones((1, count)))[0]
-        needed = observed * (1 - 1e-9)
-        single = np.zeros(len(observed))
-        joint = np.zeros(len(observed))
-        largest_statistics = []
-        for signs in _signs(count, permutations, seed, exact):
-            reached = table.statistics(signs)
-            single += (reached >= needed).sum(axis=0)
-            largest = reached.max(axis=1)
-            joint += (largest[:, None] >= needed).sum(axis=0)
-            largest_statistics.append(largest)
-        maxima = np.sort(np.concatenate(largest_statistics))[::-1]
+        single, joint, maxima = _reached(table, observed, _signs(count, permutations, seed, exact))
         patterns = len(maxima)
         unit_added = 0 if exact else 1
         rarer = (
@@ -216,6 +206,24 @@ def max_t(
         seed=seed,
         alpha=alpha,
     )
+
+
+def _reached(
+    table: _SignTable, observed: Floats, patterns: Iterable[Floats]
+) -> tuple[Floats, Floats, Floats]:
+    """How many sign patterns reach the statistic of each column: in this column, and in any of them; and the largest
+    statistic of each pattern, the greatest first."""
+    needed = observed * (1 - 1e-9)  # sums in another order differ by rounding
+    single = np.zeros(len(observed))
+    joint = np.zeros(len(observed))
+    largest_statistics = []
+    for signs in patterns:
+        statistics = table.statistics(signs)
+        single += (statistics >= needed).sum(axis=0)
+        largest = statistics.max(axis=1)
+        joint += (largest[:, None] >= needed).sum(axis=0)
+        largest_statistics.append(largest)
+    return single, joint, np.sort(np.concatenate(largest_statistics))[::-1]
 
 
 def inverted(

@@ -67,13 +67,7 @@ def metaeval(
     from longmark.scores.labels import FINAL, ColumnOptions, Labels
 
     chosen = options_of(MetaevalOptions, options, "metaeval")
-    pairs = None
-    source = human
-    if _may_be_ragchecker(human):
-        from longmark.analysis.metaeval.ragchecker import labels_of, pairs_in
-
-        pairs = pairs_in(human)
-        source = human if pairs is None else labels_of(pairs, human)
+    source = _human_source(human)
     columns = ColumnOptions(
         chosen.mapping,
         chosen.by,
@@ -82,13 +76,9 @@ def metaeval(
         leave_out=chosen.leave_out,
     )
     with Labels(source, options=columns) as human_labels:
-        if pairs is not None:
+        if source is not human:
             human_labels.name = str(human)
-        for name in chosen.labels:
-            if name not in human_labels.labels:
-                hint = f"The labels are {', '.join(human_labels.labels[:20])}."
-                option = named("labels", group=MetaevalGroups)
-                raise UnknownName(f"label in {option}", name, human_labels.labels, hint)
+        _check_names(chosen.labels, human_labels.labels)
         sources = scored_parts(rows, human_labels) if human_labels.parts else _sources(rows)
         counts_words = human_labels.choices and LONGER_WORDS in chosen.baselines
         scores = read_answers(
@@ -134,9 +124,8 @@ def metaeval(
         for name, raters_label in raters_labels.items()
     ]
     label_values = tuple(map(results_of, joined))
-    if (
-        chosen.baselines != MetaevalOptions().baselines
-    ):  # the default ones may be absent without a word
+    # the default baselines may be absent without a word
+    if chosen.baselines != MetaevalOptions().baselines:
         notices += absent_baselines(chosen.baselines, label_values)
     return Metaeval(
         sources=scores.sources,
@@ -157,6 +146,25 @@ def metaeval(
 def _may_be_ragchecker(source: object) -> bool:
     """Whether a source has the suffix of RAGChecker's files; what is in it decides (`ragchecker`)."""
     return isinstance(source, str | Path) and Path(source).suffix == ".json"
+
+
+def _human_source(human: Any) -> Any:
+    """The labels of a file in RAGChecker's layout; any other source as it is."""
+    if not _may_be_ragchecker(human):
+        return human
+    from longmark.analysis.metaeval.ragchecker import labels_of, pairs_in
+
+    pairs = pairs_in(human)
+    return human if pairs is None else labels_of(pairs, human)
+
+
+def _check_names(chosen: Sequence[str], labels: Sequence[str]) -> None:
+    """UnknownName for a label that the human file does not have."""
+    for name in chosen:
+        if name not in labels:
+            hint = f"The labels are {', '.join(labels[:20])}."
+            option = named("labels", group=MetaevalGroups)
+            raise UnknownName(f"label in {option}", name, labels, hint)
 
 
 def _sources(rows: Source | Sequence[Source]) -> Source | Sequence[Source]:

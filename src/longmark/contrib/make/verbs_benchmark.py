@@ -253,6 +253,14 @@ def validator(verbs: Any) -> None:
     actions = verb.add_subparsers(
         dest="action", required=True, metavar="train|label|apply|next|estimate"
     )
+    _validator_train(actions)
+    _validator_label(actions)
+    _validator_apply(actions)
+    _validator_next(actions)
+    _validator_estimate(actions)
+
+
+def _validator_train(actions: Any) -> None:
     text = "Train a validator on experts' labels, and measure it on held-out items."
     verb = add_verb(actions, "train", f"{CLI}.validator:train", text)
     add(verb, "labels", "LABELS", _LABELS, type=Path)
@@ -292,6 +300,8 @@ def validator(verbs: Any) -> None:
     add(verb, "--seed", "N", "seed of splits and draws (default: 0)", type=int, default=0)
     _add_judging(verb)
 
+
+def _validator_label(actions: Any) -> None:
     text = "Set experts' labels on the items of a benchmark; needs no validator."
     verb = add_verb(actions, "label", f"{CLI}.validator:label", text)
     add(verb, "benchmark", "BENCH", _BENCH, type=Path)
@@ -299,6 +309,8 @@ def validator(verbs: Any) -> None:
     add(verb, "--map", "FIELD=COLUMN", _LABELS_MAP)
     add(verb, "--out", "BENCH2", "a folder, or a file of items, to write", required=True, type=Path)
 
+
+def _validator_apply(actions: Any) -> None:
     verb = _using(actions, "apply", f"{CLI}.validator:apply", "Mark items as valid or invalid.")
     add(
         verb,
@@ -327,6 +339,9 @@ def validator(verbs: Any) -> None:
         type=Path,
     )
     _add_judging(verb)
+
+
+def _validator_next(actions: Any) -> None:
     verb = _using(
         actions, "next", f"{CLI}.validator:next_", "List the items that experts should label next."
     )
@@ -344,6 +359,9 @@ def validator(verbs: Any) -> None:
     add(verb, "--drop-above", "P", above, type=share)
     add(verb, "--seed", "N", "seed of the draw of --drop-above (default: 0)", type=int, default=0)
     add_calls(verb)
+
+
+def _validator_estimate(actions: Any) -> None:
     text = "Estimate the share of valid items from few labels and the validator's probabilities."
     verb = _using(actions, "estimate", f"{CLI}.validator:estimate", text)
     add(

@@ -80,132 +80,182 @@ async def label_claims(
     """The labels with each reference (one result without any), and the checker, None where it was not asked.
     answer_list: the claims of the answer; expected: those of each reference. Labels that the example carries are not
     asked for."""
-    passages = [context.text for context in example.contexts]
-    to_ask = {kind for kind in kinds if getattr(example, CARRIED_IN[kind]) is None}
-    own_claims = () if isinstance(answer_list, NoScore) else answer_list
-    all_expected = () if isinstance(expected, NoScore) else expected
-    by_passages: dict[str, Claims] = {}  # kind -> the claims that each passage is asked about
-    if "supported" in to_ask:
-        by_passages["supported"] = list(dict.fromkeys(own_claims))
-    if "retrieved" in to_ask:
-        by_passages["retrieved"] = list(
-            dict.fromkeys(claim for claims in all_expected for claim in claims)
-        )
-    questions: dict[tuple[str, int], tuple[str, Claims]] = {
-        (kind, d): (passage, claims)
-        for kind, claims in by_passages.items()
-        for d, passage in enumerate(passages)
-    }
-    if "right" in to_ask:
-        questions |= {
-            ("right", k): (reference, own_claims) for k, reference in enumerate(example.references)
-        }
-    if "recalled" in to_ask:
-        questions |= {
-            ("recalled", k): (example.answer or "", claims) for k, claims in enumerate(all_expected)
-        }
-    needed_keys = [
-        key for key, (premise, hypotheses) in questions.items() if premise.strip() and hypotheses
-    ]
-    checker: Checker | NoScore | None = None
-    if needed_keys:
-        try:
-            checker = checker_of(models, params.batch)
-        except NoScore as missing:
-            checker = missing
+    labelling = _Labelling(example, answer_list, expected, kinds)
+    labelling.choose_checker(models, params)
+    await labelling.ask(labelling.calls(params))
+    return labelling.results(), labelling.checker_name
 
-    sent: dict[
-        str, str
-    ] = {}  # of equal claims of the answer and a reference, that of the answer counts
-    for reference, claims in zip(example.references, all_expected, strict=False):
-        sent |= sent_with(checker, claims, reference, example.asked)
-    sent |= sent_with(checker, own_claims, example.answer or "", example.asked)
-    probabilities: dict[
-        str, dict[str, float]
-    ] = {}  # the question's kind and number -> claim -> probability
 
-    async def labels_of(key: tuple[str, int]) -> list[str]:
+Key = tuple[str, int]
+"""A question: its kind, and the place of its passage or reference."""
+
+
+class _Labelling:
+    """The labels of one answer, step by step: what is to be asked, of whom, in which calls, and what came of it."""
+
+    def __init__(
+        self,
+        example: Example,
+        answer_list: Claims | NoScore,
+        expected: Sequence[Claims] | NoScore,
+        kinds: Collection[Kind],
+    ) -> None:
+        self.example = example
+        self.answer_list = answer_list
+        self.expected = expected
+        self.kinds = kinds
+        self.passages = [context.text for context in example.contexts]
+        self.to_ask = {kind for kind in kinds if getattr(example, CARRIED_IN[kind]) is None}
+        self.own_claims = () if isinstance(answer_list, NoScore) else answer_list
+        self.all_expected = () if isinstance(expected, NoScore) else expected
+        self.by_passages = self._claims_by_passages()
+        self.questions = self._questions()
+        self.checker: Checker | NoScore | None = None
+        self.sent: dict[str, str] = {}
+        # of a question's kind and number: claim -> probability
+        self.probabilities: dict[str, dict[str, float]] = {}
+        # a question without a text or a claim entails nothing, and is not asked
+        self.replies: dict[Key, list[str] | NoScore] = {
+            key: [NEUTRAL] * len(hypotheses) for key, (_, hypotheses) in self.questions.items()
+        }
+
+    def _claims_by_passages(self) -> dict[str, Claims]:
+        """Kind -> the claims that each passage is asked about."""
+        claims_by_kind: dict[str, Claims] = {}
+        if "supported" in self.to_ask:
+            claims_by_kind["supported"] = list(dict.fromkeys(self.own_claims))
+        if "retrieved" in self.to_ask:
+            every = (claim for claims in self.all_expected for claim in claims)
+            claims_by_kind["retrieved"] = list(dict.fromkeys(every))
+        return claims_by_kind
+
+    def _questions(self) -> dict[Key, tuple[str, Claims]]:
+        """The text and the claims of each question."""
+        questions: dict[Key, tuple[str, Claims]] = {
+            (kind, d): (passage, claims)
+            for kind, claims in self.by_passages.items()
+            for d, passage in enumerate(self.passages)
+        }
+        if "right" in self.to_ask:
+            for k, reference in enumerate(self.example.references):
+                questions["right", k] = reference, self.own_claims
+        if "recalled" in self.to_ask:
+            for k, claims in enumerate(self.all_expected):
+                questions["recalled", k] = self.example.answer or "", claims
+        return questions
+
+    @property
+    def _asked_keys(self) -> list[Key]:
+        return [
+            key
+            for key, (premise, hypotheses) in self.questions.items()
+            if premise.strip() and hypotheses
+        ]
+
+    @property
+    def checker_name(self) -> str | None:
+        checker = self.checker
+        return None if checker is None or isinstance(checker, NoScore) else checker.name
+
+    def choose_checker(self, models: Models, params: RagCheckerParams) -> None:
+        """The checker, if there is something to ask, and what it is sent in place of a claim."""
+        if self._asked_keys:
+            try:
+                self.checker = checker_of(models, params.batch)
+            except NoScore as missing:
+                self.checker = missing
+        example = self.example
+        for reference, claims in zip(example.references, self.all_expected, strict=False):
+            self.sent |= sent_with(self.checker, claims, reference, example.asked)
+        # of equal claims of the answer and a reference, that of the answer counts
+        self.sent |= sent_with(self.checker, self.own_claims, example.answer or "", example.asked)
+
+    def calls(self, params: RagCheckerParams) -> list[list[Key]]:
+        """The questions of each call: one, or several passages that a judge is shown together."""
+        keys_asked = self._asked_keys
+        if params.plan != "joint" or not isinstance(self.checker, JudgeChecker):
+            return [[key] for key in keys_asked]
+        calls = [[key] for key in keys_asked if key[0] not in self.by_passages]
+        for kind in self.by_passages:
+            keys = [key for key in keys_asked if key[0] == kind]
+            sizes = passage_groups([self.questions[key][0] for key in keys])
+            calls += [[keys[d] for d in group] for group in sizes]
+        return calls
+
+    async def ask(self, calls: Sequence[list[Key]]) -> None:
+        """Notes the reply of each call, or why there is none."""
+        results = await concurrently(lambda keys: attempt(lambda: self._labels_of(keys)), calls)
+        for keys, result in zip(calls, results, strict=True):
+            labels = [result] * len(keys) if isinstance(result, NoScore) else result
+            self.replies |= zip(keys, labels, strict=True)
+
+    async def _labels_of(self, keys: list[Key]) -> list[list[str]]:
+        return [await self._alone(keys[0])] if len(keys) == 1 else await self._together(keys)
+
+    async def _alone(self, key: Key) -> list[str]:
+        checker = self.checker
         assert checker is not None
         if isinstance(checker, NoScore):
             raise checker
-        premise, claims = questions[key]
-        relations = await checker.relations(premise, [sent.get(claim, claim) for claim in claims])
-        name = key[0] if key[0] in by_passages else f"{key[0]} {key[1]}"
-        greatest = probabilities.setdefault(name, {})
+        premise, claims = self.questions[key]
+        relations = await checker.relations(premise, self._as_sent(claims))
+        greatest = self.probabilities.setdefault(self._name(*key), {})
         for claim, relation in zip(claims, relations, strict=True):
             if relation.entails is not None:
                 greatest[claim] = max(relation.entails, greatest.get(claim, 0.0))
         return [relation.label for relation in relations]
 
-    async def labels_together(keys: list[tuple[str, int]]) -> list[list[str]]:
+    async def _together(self, keys: list[Key]) -> list[list[str]]:
         """The labels of one list of claims by several passages, which a call shows together."""
-        assert isinstance(checker, JudgeChecker)
-        claims = questions[keys[0]][1]
-        texts = [questions[key][0] for key in keys]
-        numbers = await checker.entailing(texts, [sent.get(claim, claim) for claim in claims])
+        assert isinstance(self.checker, JudgeChecker)
+        claims = self.questions[keys[0]][1]
+        texts = [self.questions[key][0] for key in keys]
+        numbers = await self.checker.entailing(texts, self._as_sent(claims))
         return [
             [ENTAILS if d in entailing else NEUTRAL for entailing in numbers]
             for d in range(len(keys))
         ]
 
-    calls = [[key] for key in needed_keys]
-    if params.plan == "joint" and isinstance(checker, JudgeChecker):
-        calls = [[key] for key in needed_keys if key[0] not in by_passages]
-        for kind in by_passages:
-            keys = [key for key in needed_keys if key[0] == kind]
-            sizes = passage_groups([questions[key][0] for key in keys])
-            calls += [[keys[d] for d in group] for group in sizes]
+    def _as_sent(self, claims: Claims) -> list[str]:
+        return [self.sent.get(claim, claim) for claim in claims]
 
-    async def labels_of_call(keys: list[tuple[str, int]]) -> list[list[str]]:
-        return [await labels_of(keys[0])] if len(keys) == 1 else await labels_together(keys)
+    def _name(self, kind: str, number: int) -> str:
+        return kind if kind in self.by_passages else f"{kind} {number}"
 
-    replies: dict[tuple[str, int], list[str] | NoScore]
-    replies = {key: [NEUTRAL] * len(hypotheses) for key, (_, hypotheses) in questions.items()}
-    results = await concurrently(lambda keys: attempt(lambda: labels_of_call(keys)), calls)
-    for keys, result in zip(calls, results, strict=True):
-        replies |= zip(
-            keys,
-            [result] * len(keys) if isinstance(result, NoScore) else result,
-            strict=True,
-        )
+    def results(self) -> list[LabelledAnswer]:
+        """The labels with each reference."""
+        count = max(1, len(self.all_expected), len(self.example.references))
+        return [
+            LabelledAnswer(
+                {kind: self._of_kind(kind, k) for kind in self.kinds},
+                len(self.passages),
+                {kind: self.probabilities.get(self._name(kind, k), {}) for kind in self.to_ask},
+                self.sent,
+            )
+            for k in range(count)
+        ]
 
-    def by_passage(kind: str, claims: Claims) -> list[list[str]] | NoScore | None:
-        of_all_passages = [replies[kind, d] for d in range(len(passages))]
-        if failure := next(
-            (reply for reply in of_all_passages if isinstance(reply, NoScore)), None
-        ):
+    def _of_kind(self, kind: Kind, k: int) -> Any:
+        claims = self.answer_list if kind in OF_ANSWER else self.expected
+        if isinstance(claims, NoScore):
+            return claims
+        if kind not in self.to_ask:
+            return getattr(self.example, CARRIED_IN[kind])
+        if kind == "supported":
+            return self._by_passage(kind, self.own_claims)
+        if kind == "retrieved":
+            return self._by_passage(kind, self.all_expected[k]) if self.all_expected else None
+        return self.replies.get((kind, k))
+
+    def _by_passage(self, kind: str, claims: Claims) -> list[list[str]] | NoScore | None:
+        """Of each claim its label by each passage."""
+        of_all_passages = [self.replies[kind, d] for d in range(len(self.passages))]
+        failures = (reply for reply in of_all_passages if isinstance(reply, NoScore))
+        if failure := next(failures, None):
             return failure
         tables = [
-            dict(zip(by_passages[kind], reply, strict=True))
+            dict(zip(self.by_passages[kind], reply, strict=True))
             for reply in of_all_passages
             if isinstance(reply, list)
         ]
-        return [[table[claim] for table in tables] for claim in claims] if passages else None
-
-    def of_kind(kind: Kind, k: int) -> Any:
-        claims = answer_list if kind in OF_ANSWER else expected
-        if isinstance(claims, NoScore):
-            return claims
-        if kind not in to_ask:
-            return getattr(example, CARRIED_IN[kind])
-        if kind == "supported":
-            return by_passage(kind, own_claims)
-        if kind == "retrieved":
-            return by_passage(kind, all_expected[k]) if all_expected else None
-        return replies.get((kind, k))
-
-    count = max(1, len(all_expected), len(example.references))
-
-    def probable(kind: Kind, k: int) -> Mapping[str, float]:
-        return probabilities.get(kind if kind in by_passages else f"{kind} {k}", {})
-
-    labelled = [
-        LabelledAnswer(
-            {kind: of_kind(kind, k) for kind in kinds},
-            len(passages),
-            {kind: probable(kind, k) for kind in to_ask},
-            sent,
-        )
-        for k in range(count)
-    ]
-    return labelled, None if checker is None or isinstance(checker, NoScore) else checker.name
+        return [[table[claim] for table in tables] for claim in claims] if self.passages else None
