@@ -104,9 +104,11 @@ def _of_object(document: Mapping[str, Any]) -> CitedReply | None:
         return _of_gemini(candidates[0])
     if _either(document, "groundingMetadata") and isinstance(document.get("content"), Mapping):
         return _of_gemini(document)
+    # OpenAI's chat completions, and the servers that copy them
     choices = _objects(document.get("choices"))
     if choices and isinstance(choices[0].get("message"), Mapping):
         return _of_message(choices[0]["message"], (), document.get("object") == "chat.completion")
+    # OpenAI's responses: messages stand among calls of tools
     output = _objects(document.get("output"))
     if any(item.get("type") == "message" for item in output):
         return _of_output(output, document.get("object") == "response")
@@ -118,6 +120,7 @@ def _of_object(document: Mapping[str, Any]) -> CitedReply | None:
 
 def _of_list(items: Sequence[Any]) -> CitedReply | None:
     objects = _objects(items)
+    # a list with anything but objects is some tool's own, not a content
     if len(objects) < len(items) or not objects:
         return None
     if any(role_of(item) in ANSWERS for item in objects):
@@ -133,6 +136,7 @@ def _of_output(output: Sequence[Mapping[str, Any]], is_whole: bool) -> CitedRepl
     with_text = [item for item in replies if _has_text(item.get("content") or item.get("parts"))]
     if not with_text:
         return CitedReply("") if is_whole and replies else None
+    # earlier messages are what the model said on its way
     return _of_message(with_text[-1], output, is_whole)
 
 
@@ -194,6 +198,7 @@ class _ReplyParts:
     def mark(self, start: int, end: int, number: int) -> None:
         """Puts a marker behind each sentence of a span of the text."""
         span = self.text[start:end]
+        # a marker at the end of a long span alone would leave the sentences before it uncited
         ends = [match.end() for match in _WITHIN.finditer(span)]
         ends += [match.end() for match in _LINE_END.finditer(span.rstrip())]
         places = {start + place for place in ends} | {end}
@@ -223,6 +228,7 @@ def _place(text: str, place: int) -> int:
         if not text[place - 1].isascii():  # scripts that do not separate words
             break
         place += 1
+    # behind the sentence that it belongs to, not before the next one
     while place > 0 and text[place - 1].isspace():
         place -= 1
     return place
@@ -243,6 +249,7 @@ def _of_blocks(
     for block in blocks:
         block_text = _text_of(block)
         if not block_text:
+            # an empty block of text separates nothing, any other block does
             was_text = was_text and _is_text(block)
             continue
         if parts.text and not (is_split and was_text):
@@ -296,6 +303,7 @@ def _add_annotations(
         for annotation in annotations
         if annotation.get("type") != "file_path"  # a file that the reply made
     ]
+    # offsets are in characters or in UTF-16 units, and the reply does not say which
     to_characters = _unit(text, flat)
     for annotation in flat:
         address = annotation.get("url")

@@ -54,6 +54,7 @@ def shown(turns: Iterable[tuple[int, Turn]]) -> str:
     texts = [shown_text for _, _, turn_texts in every for shown_text in turn_texts]
     digits = hashlib.sha256("\0".join(texts).encode("utf-8", "surrogatepass")).hexdigest()
     keys = (digits[i : i + 8] for i in range(57))
+    # a text cannot hold digits of a hash that it is part of, but by chance: then the next ones are taken
     key = next(key for key in keys if not any(key in text for text in texts))
     parts = []
     for number, turn, _ in every:

@@ -220,6 +220,7 @@ def _with_counts(table: Table, places: Sequence[int]) -> Table:
     cells = [[_estimate(row[i]) for i in places] for row in table.rows]
     present = [[cell for cell in row if cell is not None] for row in cells]
     heads = []
+    # counts stand right behind the estimates that they are of
     last = places[-1] + 1
     if table.unit:
         heads = [
@@ -227,6 +228,7 @@ def _with_counts(table: Table, places: Sequence[int]) -> Table:
             Column("clusters", kind="number", key="(clusters)", spare=1),
         ]
     heads.append(Column("reason", key="(reason)"))
+    # the reason stands last: it is the widest, and wraps
     rows: list[list[Cell]] = []
     for row, estimates, row_cells in zip(table.rows, present, cells, strict=True):
         count_cells: list[Cell] = [_count(estimates), _clusters(estimates)] if table.unit else []
@@ -236,6 +238,7 @@ def _with_counts(table: Table, places: Sequence[int]) -> Table:
             if cell is not None
         ]
         why = _reasons(names, estimates)
+        # a column of the table's own may say the same already
         texts_of_row = [cell for cell in row if isinstance(cell, str)]
         rows.append(
             [

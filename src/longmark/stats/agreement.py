@@ -158,6 +158,7 @@ def gwet_ac1(
     table = _table(ratings, categories)
     counts = table.counts()
     used = counts.sum(axis=1) >= 1
+    # items with one rating stay: they say how often a category is chosen
     counts = counts[used]
     number = counts.sum(axis=1)
     rated_twice = number >= 2
@@ -170,6 +171,7 @@ def gwet_ac1(
 
     def formula(sums: Floats) -> Floats:
         shares = sums[:, 2:] / sums[:, 2:].sum(axis=1, keepdims=True)
+        # with one category there is no agreement beyond chance to speak of
         chance = (shares * (1 - shares)).sum(axis=1) / (size - 1 if size > 1 else np.nan)
         return np.asarray((sums[:, 0] / sums[:, 1] - chance) / (1 - chance))
 
@@ -241,6 +243,7 @@ def _nominal_alpha(counts: Any) -> tuple[Any, Formula]:
 def _interval_alpha(counts: Any, values: Floats) -> tuple[Floats, Formula]:
     """Squared differences need only the number, the sum and the sum of squares of an item's ratings."""
     spread = np.ptp(values) if len(values) else 0.0
+    # centred and scaled: sums of squares of large ratings would lose their differences to rounding
     values = (values - values.mean()) / spread if spread else np.zeros(len(values))
     number = counts.sum(axis=1)
     sums = counts @ values
@@ -252,6 +255,7 @@ def _interval_alpha(counts: Any, values: Floats) -> tuple[Floats, Formula]:
         n = total[:, 1]
         scale = total[:, 1] * total[:, 3]
         between = scale - total[:, 2] ** 2
+        # all ratings equal: what is left is rounding, and alpha is undefined
         between = np.where(between > _ROUNDING * scale, between, np.nan)
         return np.asarray(1 - (n - 1) * total[:, 0] / (2 * between))
 
@@ -288,6 +292,7 @@ def _ordinal_alpha(counts: Any) -> tuple[Any, Formula]:
     coincidences = csr_array(
         (np.concatenate(weights), (np.concatenate(item_numbers), column)), shape=shape
     )
+    # a cell was numbered as low * size + high
     low, high = np.divmod(occurring, max(size, 1))
 
     def formula(sums: Floats) -> Floats:

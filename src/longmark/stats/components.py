@@ -87,9 +87,11 @@ def variance_components(scores: Floats) -> Components:
         else 0.0
     )
     sizes = dict(zip(FACTORS, cells.shape, strict=True))
+    # a factor with one level has no variance that could be told from the mean
     used = [name for name in FACTORS if sizes[name] > 1]
     sets = [chosen for size in range(len(used), 0, -1) for chosen in combinations(used, size)]
     solved: dict[tuple[str, ...], float] = {}
+    # from the largest interaction down: the mean square of a set holds the variance of all sets that contain it
     for chosen in sets:
         square = samples * _mean_square(cells, chosen, sizes)
         above = sum(
@@ -100,10 +102,12 @@ def variance_components(scores: Floats) -> Components:
         solved[chosen] = (square - above - noise) / (
             samples * math.prod(sizes[n] for n in used if n not in chosen)
         )
+    # a variance that is estimated below 0 is one that the table cannot tell from 0
     variances = {" x ".join(chosen): max(0.0, solved[chosen]) for chosen in reversed(sets)}
     if samples > 1:
         variances[NOISE] = noise
     else:
+        # without samples, noise and the largest interaction are one
         variances[NOISE] = variances.pop(" x ".join(used))
     return Components(variances, {**sizes, SAMPLE: samples})
 

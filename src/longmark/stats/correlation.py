@@ -141,8 +141,10 @@ def _with_parts(
         return replace(empty, reason=_left_flat(count, "pairs")), None
     if error <= _NO_SPREAD:
         return replace(empty, reason=_same_without(count, "pair")), None
+    # few clusters, or unequal ones, know less of the variance than as many pairs would
     df = _df(len(a), None if count is None else cluster_numbers)
     z = math.atanh(r)
+    # the error of atanh(r), by its derivative 1 / (1 - r²)
     of_z = error / (1 - r * r)
     half = t_quantile(level, df) * of_z
     p = 2 * float(stdtr(df, -abs(z) / of_z))
@@ -227,6 +229,7 @@ def mean_correlation(
     if not values:
         return replace(empty, reason="no system has a correlation")
     if not used:
+        # every system has r = 1 or -1, whose atanh is infinite: the mean is defined only if all have the same sign
         signs = {math.copysign(1.0, r) for r in values.values()}
         if len(signs) > 1:
             return replace(empty, reason="systems correlate perfectly in opposite directions")
@@ -241,12 +244,14 @@ def mean_correlation(
         return replace(empty, value=math.tanh(z), reason="a system has no interval of its own")
     parts = np.zeros(rows if numbers is None else int(numbers.max()) + 1)
     for name in used:
+        # a question is left out in all systems at once: what it adds to each is summed before it is squared
         own_parts = correlations[name][1]
         assert own_parts is not None  # every estimate with an interval has these
         parts += own_parts / (1 - (values[name] if through_z else math.tanh(z)) ** 2) / len(used)
     error = float(np.linalg.norm(parts))
     if error <= _NO_SPREAD:
         return replace(empty, value=math.tanh(z), reason=_same_without(empty.clusters, "question"))
+    # the system with the fewest units knows its variance least, and its share of the mean is that of any other
     units = min(by_system[name].effective or by_system[name].n for name in used)
     half = t_quantile(level, units - 1) * error
     return replace(
@@ -321,6 +326,7 @@ def _value(a: Floats, b: Floats, kind: str) -> float:
         "spearman": scipy_stats.spearmanr,
         "kendall": scipy_stats.kendalltau,
     }
+    # rounding can put a perfect correlation above 1, where atanh has no value
     return min(1.0, max(-1.0, float(measure[kind](a, b).statistic)))
 
 
@@ -340,6 +346,7 @@ def _deviations(a: Floats, b: Floats, kind: str, clusters: Ints | None = None) -
         deviations = _leaps(_ranks_without_one(a, b, kind))
     if clusters is None:
         return deviations
+    # leaving out a cluster is, to first order, leaving out each of its pairs
     sums = np.bincount(clusters, deviations) * np.array(leverages(np.bincount(clusters).tolist()))
     return np.asarray(math.sqrt((n - 1) / n * len(sums) / (len(sums) - 1)) * sums)
 
@@ -365,6 +372,7 @@ def _pearson_without_one(a: Floats, b: Floats, clusters: Ints | None) -> Floats:
     )
 
     def spread(squares: Floats, left: Floats, total: float) -> Floats:
+        # what is left of a constant column is rounding, not spread
         squares_left = squares - left * left / remaining
         return np.where(squares_left > 1e-12 * total, squares_left, np.nan)
 

@@ -66,10 +66,12 @@ def pairs_right(
     question_of, gap, agrees, tied = (
         np.concatenate(parts) for parts in (numbers, gaps, agreeing, ties)
     )
+    # by question: pairs of one question are alike, and ε must not be chosen on what it is tested on
     fold = generator(seed)[0].permutation(len(questions))[question_of] % _FOLDS
     right = np.zeros(len(question_of))
     for k in range(1 if published else _FOLDS):
         in_fold = np.ones(len(question_of), dtype=bool) if published else fold == k
+        # with one question there are no others to choose ε on
         calibrating = in_fold if published or in_fold.all() else ~in_fold
         epsilon = _calibrated(gap[calibrating], agrees[calibrating], tied[calibrating])
         right[in_fold] = np.where(gap[in_fold] > epsilon, agrees[in_fold], tied[in_fold])
@@ -81,6 +83,7 @@ def pairs_right(
 def _calibrated(gap: Floats, agrees: Floats, tied: Floats) -> float:
     """The ε with the most right pairs; below 0 if no pair is to be a tie, the smallest of equally good ones."""
     order = np.argsort(gap, kind="stable")
+    # equal differences tie together or not at all
     ends = np.flatnonzero(np.append(np.diff(gap[order]) > 0, True))
     gained = np.cumsum(tied[order].astype(float) - agrees[order])[ends]
     best = int(np.argmax(gained))

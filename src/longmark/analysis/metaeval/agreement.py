@@ -298,6 +298,7 @@ class _Ceilings:
         self.item = np.repeat(used, sizes)
         self.units = np.unique(items, return_inverse=True)[1][self.item]
         starts = np.cumsum(sizes) - sizes
+        # items with equally many ratings are computed together, as one table of items x raters
         self.blocks = [
             starts[sizes == size][:, None] + np.arange(size) for size in np.unique(sizes).tolist()
         ]
@@ -314,6 +315,7 @@ class _Ceilings:
         ceilings = [self._ceiling(RATER, self.own, self.names)]
         for name in dict.fromkeys((*scores, *chosen)):
             classes = [chosen[name][place] if name in chosen else None for place in self.item]
+            # a class that no rater gave is -1, which agrees with none of theirs
             named_classes = np.array(
                 [np.nan if class_ is None else self.codes.get(class_, -1.0) for class_ in classes]
             )
@@ -326,6 +328,7 @@ class _Ceilings:
 
     def _ceiling(self, name: str, values: Floats | None, named_classes: Floats) -> Ceiling:
         agrees = pearson = spearman = rater_agrees = rater_spearman = None
+        # a rating is compared with the others only: a majority that holds it would agree with itself
         beside = self._beside(self.names, _majorities)
         used = ~np.isnan(named_classes + beside)
         if used.any():
@@ -333,6 +336,7 @@ class _Ceilings:
             units = self.units[used].tolist()
             rater_agrees = float(np.mean(self.names[used] == beside[used]))
             agrees = mean_estimate(parts[:, 1].tolist(), units, (0, 1), self.options.level)
+            # with enough raters the interval is about others of their kind, else about these raters
             if variance := self._variance(named_classes, self.names, _majorities, _right, _share):
                 low, high = variance.around_share(agrees.value or 0.0, agrees.level)
                 agrees = replace(agrees, low=low, high=high, method=TWO_WAY)
@@ -395,6 +399,7 @@ class _Ceilings:
         )
         if variance := self._variance(x, self.own, _means, moments, _pearson):
             r = float(_pearson(features.sum(axis=0)[None])[0])
+            # atanh has no value at 1
             if abs(r) < _PERFECT:
                 low, high = variance.around_correlation(r, empty.level)
                 return replace(
@@ -440,6 +445,7 @@ class _Ceilings:
                     of_items[-1].shape
                 )
             )
+        # the blocks are not in the order of the ratings
         order = np.concatenate([cells.ravel() for cells in self.blocks])
         compared = used[order]
         changes = Changes(
@@ -467,6 +473,7 @@ def _majorities(ratings: Floats) -> Floats:
     majorities = np.full(ratings.shape, np.nan)
     counts = (ratings[:, :, None] == classes).sum(axis=1)
     for place, name in enumerate(classes):
+        # without the rating itself, which is one of this class
         other_counts = counts - (np.arange(len(classes)) == place)
         highest = other_counts.max(axis=1, keepdims=True)
         leads = (highest[:, 0] > 0) & ((other_counts == highest).sum(axis=1) == 1)
@@ -488,6 +495,7 @@ def _share(sums: Floats) -> Floats:
 
 def _pearson(sums: Floats) -> Floats:
     n, sx, sy, sxx, syy, sxy = sums.T
+    # rounding can put a sum of squares below 0
     spread = np.clip(n * sxx - sx * sx, 0, None) * np.clip(n * syy - sy * sy, 0, None)
     return np.asarray(
         (n * sxy - sx * sy) / np.sqrt(np.where(spread > 1e-12 * n**4, spread, np.nan))
@@ -496,6 +504,7 @@ def _pearson(sums: Floats) -> Floats:
 
 def _midranks(values: Floats) -> Callable[[Floats], Floats]:
     """The share of these values below a value, ties by half, less a half."""
+    # means of the same ratings in another order differ by rounding, and must tie
     ordered = np.sort(np.round(values, _DIGITS))
 
     def ranks(column: Floats) -> Floats:

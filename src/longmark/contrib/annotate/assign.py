@@ -115,6 +115,7 @@ class Queue:
             return Assigned(first.item_id, first.kind, first.swapped, first.position, new=False)
         if (item := self._new(state, person, moment)) is None:
             return None
+        # positions are the order in which a person saw the items
         position = max((assignment.position for assignment in of_person.values()), default=0) + 1
         return Assigned(item.id, item.kind, self.swapped(state, person, item), position)
 
@@ -150,6 +151,7 @@ class Queue:
         counted = state.counts[person]
         if rules.attention is not None:
             left = [item for item in self._of_kind["attention"] if item.id not in of_person]
+            # one attention item after every so many labels: as many as are due less those that were given
             if left and counted // rules.attention.every > len(self._of_kind["attention"]) - len(
                 left
             ):
@@ -161,8 +163,10 @@ class Queue:
                 for rater in state.by_person.keys() - state.away - {person}
                 if state.counts[rater] < rules.quota
             }
+            # beyond the quota a person helps out where others will not reach theirs, but not without end
             if counted >= rules.quota + rules.slack:
                 return None
+        # what others can still give: an item that they can finish is left to them
         labels_left = sum(quota_left.values())
         free = []
         for item in self.order(person):
@@ -180,6 +184,7 @@ class Queue:
                     )
                 )
         if rules.quota is not None and counted >= rules.quota:
+            # who has met the quota gets an item only near the end, and only one that nobody else can take
             needed = sum(rules.overlap - people for _, people, _ in free)
             late_enough = needed <= rules.slack * len(
                 state.by_person
@@ -201,6 +206,7 @@ class Queue:
                 key=lambda assignment: assignment.position,
                 default=None,
             )
+            # a person stays in a block until it has nothing left for them
             block = None if last is None else _block(self.items.get(last.item_id), column)
             block = (
                 block
@@ -215,7 +221,9 @@ class Queue:
                 free, key=lambda candidate: (_priority(candidate[0], priorities), candidate[1])
             )[0]
         if self.study.assignment.quota is None:
+            # the item that most have begun, so that items are finished one after the other
             return max(free, key=lambda candidate: candidate[1])[0]
+        # with a quota the labels are just enough: the item that most lacks people, then the one that fewest others can take
         return min(free, key=lambda candidate: candidate[1:])[0]
 
     def _people(self, state: AssignmentState, item: StudyItem, moment: datetime) -> int:
@@ -245,6 +253,7 @@ class Queue:
         """The last attempt's items of the training or qualification that a person failed; [] for anybody else."""
         for kind in PHASES:
             if (outcome := self.passed(kind, state, person)) is not True:
+                # an attempt that is not over was not failed
                 last = [] if outcome else list(self._attempts(kind))[-1]
                 of_person = state.by_person.get(person, {})
                 return [] if any(of_person[item.id].status == "open" for item in last) else last
@@ -263,6 +272,7 @@ class Queue:
             return True
         of_person = state.by_person.get(person, {})
         for attempt in self._attempts(kind):
+            # an attempt is shown to its end, right or wrong: a person must not learn from when it stops
             if left := next((item for item in attempt if item.id not in of_person), None):
                 return left
             answered = [
@@ -280,10 +290,12 @@ class Queue:
             items = self._of_kind["normal"]
             rules = self.study.assignment
             if rules.order != "file":
+                # drawn by a hash of each item, so that an item that is added later moves no other one
                 items = sorted(items, key=lambda item: draw(rules.seed, person, item.id))
             if rules.blocks:
                 places: dict[Any, int] = {}
                 for place, item in enumerate(items):
+                    # blocks come in the order of their first items, and keep their own order within
                     places.setdefault(_block(item, rules.blocks), place)
                 items = sorted(items, key=lambda item: places[_block(item, rules.blocks)])
             self._orders[person] = items
@@ -304,6 +316,7 @@ class Queue:
             and assignment.item_id in self.items
             and self.items[assignment.item_id].sides != ("answer",)
         ]
+        # the item's raters first, so that it is seen in both orders; then the person's own items
         for seen in (other_sides, own_sides):
             if (surplus := 2 * sum(seen) - len(seen)) != 0:
                 return surplus < 0

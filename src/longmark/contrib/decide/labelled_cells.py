@@ -88,6 +88,7 @@ def joined_labels(
     reason_of: dict[tuple[str, str], str] = {}
     for label in labels:
         cells = answers.cells_of(label.example_id, label.system)
+        # a label that could be of several answers is of none: a guess would shift a system's mean
         if len(cells) != 1:
             reason_of[label.example_id, label.system] = SEVERAL if cells else NO_ANSWER
         elif _is_of_other_text(label, (label.example_id, cells[0]), answers, changed):
@@ -113,6 +114,7 @@ def _is_of_other_text(
     answers: AnswerCells,
     changed: Collection[AnswerCell],
 ) -> bool:
+    # without a hash the draw says which text the rater saw
     if not label.given.get(ANSWER_SHA256) and answer in changed:
         return True
     digests = answers.digests.get(answer, set())
@@ -131,6 +133,7 @@ def cells_with_an_answer(scores: Scores, metric: str, places: Sequence[int]) -> 
 
 def label_matrix(values: Mapping[Cell, float], shape: tuple[int, ...]) -> NDArray[np.float64]:
     """A rater's labels, of shape (questions, systems), NaN for none."""
+    # NaN, not 0: most answers have no label
     labels = np.full(shape, np.nan)
     for cell, value in values.items():
         labels[cell] = value

@@ -87,6 +87,7 @@ def resolved(
             by_id.setdefault(comparable_id(source.id), []).append(place)
     names = list(names)
     numbers = {name for name in names if name.isdecimal()}
+    # `[3]` can be an id or a place; a number that is a place and no id decides for places
     are_ids = any(number in by_id for number in numbers) and all(
         number in by_id or not 1 <= int(number) <= len(sources) for number in numbers
     )
@@ -99,6 +100,7 @@ def resolved(
 
     def of_definition(name: str, definition: str) -> Citation | None:
         addresses = [match[1].rstrip(".,;") for match in ADDRESS.finditer(definition)]
+        # an address first: the text around it can hold an id by chance
         for id_text in (*addresses, definition.strip()):
             if places := by_id.get(comparable_id(id_text)):
                 return named(name, places)

@@ -154,13 +154,16 @@ async def _form(
     valid = list(map(is_valid, items))
     families = labels.family(items)
     y = np.array(valid, dtype=np.int64)
+    # items made from one passage stay on one side: they are valid or invalid together
     fold = linear.folds(valid, families, plan.seed)
     inputs = await inputs_of(items, models)
     model, log_odds = linear.fit(inputs, y, fold, plan.undersample)
+    # out of folds: an item's own label had no part in its probability
     p = probability(log_odds)
     kept_by_way = {"none": np.ones(len(y), dtype=bool)}
     left_out = list[LeftOut]()
     if models.backends.judges:
+        # a judge is paid for, so it is asked about the measured splits only
         place = np.flatnonzero(fold < plan.splits).tolist()
         judged, left_out = await zero_shot([items[i] for i in place], models, plan.at_once)
         kept_by_way["zero-shot"] = np.zeros(len(y), dtype=bool)
