@@ -18,12 +18,8 @@ import time
 from itertools import cycle, islice
 
 from longmark.contrib.demo.recorded import ANSWERS
-from longmark.contrib.local.claim_checker import (
-    ClaimChecker,
-    adapter_path,
-    checker_settings,
-    form_of,
-)
+from longmark.contrib.local.checker_form import adapter_path, checker_settings, form_of
+from longmark.contrib.local.claim_checker import ClaimChecker
 from longmark.contrib.local.transformers_claims import TransformersClaims
 from longmark.models.registry import Registry
 from longmark.records.read import Reading

@@ -17,7 +17,7 @@ from pathlib import Path
 from bench.checkers.data import CLIMATE, DATA, EXPERTQA, WICE, claims
 
 from longmark.contrib.demo.recorded import ANSWERS
-from longmark.contrib.local.claim_checker import THRESHOLD
+from longmark.contrib.local.checker_form import THRESHOLD
 from longmark.models.cache import CallCache, call_key
 from longmark.models.registry import Registry
 from longmark.records.read import Reading

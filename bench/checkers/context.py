@@ -29,7 +29,8 @@ import numpy as np
 from bench.checkers.data import _CITATION, DATA, EXPERTQA, FILES, Claim, _expertqa, _rows
 from bench.checkers.figures import auc
 
-from longmark.contrib.local.claim_checker import ClaimChecker, form_of
+from longmark.contrib.local.checker_form import form_of
+from longmark.contrib.local.claim_checker import ClaimChecker
 from longmark.models.registry import Registry
 from longmark.text.context import points_back
 

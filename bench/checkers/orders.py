@@ -32,7 +32,8 @@ from bench.checkers.figures import with_interval
 from bench.checkers.judge import log_odds
 from bench.checkers.unseen import CLOSEST, sample
 
-from longmark.contrib.local.claim_checker import ClaimChecker, form_of
+from longmark.contrib.local.checker_form import form_of
+from longmark.contrib.local.claim_checker import ClaimChecker
 from longmark.models.cache import CallCache
 from longmark.models.client import Client, UsageLog
 from longmark.models.handles import ChatHandle

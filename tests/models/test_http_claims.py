@@ -20,7 +20,8 @@ from aiohttp.test_utils import TestServer
 import longmark
 from longmark.cli import main
 from longmark.contrib.local import claim_checker
-from longmark.contrib.local.claim_checker import ClaimChecker, checker_settings, form_of
+from longmark.contrib.local.checker_form import checker_settings, form_of
+from longmark.contrib.local.claim_checker import ClaimChecker
 from longmark.engine.estimate import dry_run
 from longmark.engine.run import finish, make_settings, open_cache
 from longmark.engine.settings import RunOptions

@@ -14,10 +14,11 @@ from tests.simulation.schedule import Schedule, run
 
 from longmark import workspace
 from longmark.contrib.scale.batches import tracker
+from longmark.contrib.scale.batches.batch_vendor import BatchVendor
 from longmark.contrib.scale.batches.batcher import BatchedChat, Batcher
+from longmark.contrib.scale.batches.file_vendors import FileVendor
 from longmark.contrib.scale.batches.journal import Journal
 from longmark.contrib.scale.batches.tracker import Tracker
-from longmark.contrib.scale.batches.vendors import BatchVendor, FileVendor
 from longmark.engine import folder, settings
 from longmark.engine.folder import RunFolder
 from longmark.models.budget import Budget, Reservation

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from longmark.contrib.local.claim_checker import checker_settings
+from longmark.contrib.local.checker_form import checker_settings
 from longmark.models.protocols import Capabilities, RelationReply
 from longmark.records import Context, Example
 from longmark.testing import score_sync

@@ -15,14 +15,14 @@ from typing import Any
 import pytest
 from tests.there import there
 
-from longmark.contrib.local import catalogue, claim_checker
-from longmark.contrib.local.claim_checker import (
+from longmark.contrib.local import catalogue, checker_form
+from longmark.contrib.local.checker_form import (
     MOST_WINDOWS,
     CheckerSettings,
-    ClaimChecker,
     checker_settings,
     form_of,
 )
+from longmark.contrib.local.claim_checker import ClaimChecker
 from longmark.errors import RequestRefused, TooLong, Unsupported, UserError
 from longmark.models.protocols import Capabilities, EmbedReply, Tokens
 from longmark.models.registry import Registry
@@ -105,7 +105,7 @@ def made(
     pytest.importorskip("numpy")
     model, embedder = SharedWordsModel(), FirstLetterEmbedder()
     settings = checker_settings(name)
-    path = claim_checker.adapter_path() if adapter else None
+    path = checker_form.adapter_path() if adapter else None
     return ClaimChecker(settings, form_of("embedded"), model, embedder, path), model, embedder  # type: ignore[arg-type]
 
 
@@ -358,9 +358,9 @@ def test_an_adapter_that_was_changed_is_refused_before_anything_is_loaded(
     real = files("longmark.contrib.local")
     for name in ("claim-checker.json", "claim-checker.gguf"):
         (tmp_path / name).write_bytes(real.joinpath(name).read_bytes())
-    claim_checker._description.cache_clear()
-    monkeypatch.setattr(claim_checker, "files", lambda _package: tmp_path)
-    assert claim_checker.adapter_path() == tmp_path / "claim-checker.gguf"
+    checker_form.checker_description.cache_clear()
+    monkeypatch.setattr(checker_form, "files", lambda _package: tmp_path)
+    assert checker_form.adapter_path() == tmp_path / "claim-checker.gguf"
     with (tmp_path / "claim-checker.gguf").open("r+b") as file:
         file.seek(1000)
         file.write(b"x")
@@ -368,11 +368,11 @@ def test_an_adapter_that_was_changed_is_refused_before_anything_is_loaded(
         UserError,
         match=r"was changed: its sha256 is [0-9a-f]{64}, expected 162c92ff.*install longmark",
     ):
-        claim_checker.adapter_path()
+        checker_form.adapter_path()
     (tmp_path / "claim-checker.gguf").unlink()
     with pytest.raises(UserError, match="cannot read the claim checker's adapter"):
-        claim_checker.adapter_path()
-    claim_checker._description.cache_clear()
+        checker_form.adapter_path()
+    checker_form.checker_description.cache_clear()
 
 
 def test_the_package_holds_the_adapter_that_its_description_names():

@@ -14,7 +14,8 @@ from tests.contrib.local.test_transformers_chat import adapter_in, needs_peft
 from tests.contrib.local.test_transformers_lm import needs_transformers
 from tests.models.test_http_claims import SameVectorEmbedder
 
-from longmark.contrib.local.claim_checker import ClaimChecker, checker_settings, form_of
+from longmark.contrib.local.checker_form import checker_settings, form_of
+from longmark.contrib.local.claim_checker import ClaimChecker
 from longmark.contrib.local.transformers_claims import TransformersClaims, _batches, _Question
 from longmark.errors import MissingExtra, RequestRefused
 

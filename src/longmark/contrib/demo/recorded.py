@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from longmark.contrib.local import catalogue
-from longmark.contrib.local.claim_checker import (
+from longmark.contrib.local.checker_form import (
     THRESHOLD,
     adapter_hash,
     checker_settings,

@@ -25,17 +25,13 @@ The prompt, its token ids, the curve and the hash of the adapter are in `claim-c
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
-import json
-import math
 import sys
 import unicodedata
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, replace
-from functools import cache, partial
-from importlib.resources import as_file, files
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
@@ -52,151 +48,26 @@ from longmark.text.sentences import sentence_spans, sentences
 
 if TYPE_CHECKING:
     from longmark.models.protocols import Embedder
+from longmark.contrib.local.checker_form import (
+    MOST_WINDOWS,
+    CheckerSettings,
+    Form,
+    adapter_path,
+    checker_description,
+    checker_settings,
+    form_of,
+    identity_of,
+)
 
-THRESHOLD = 0.5
-"""Of the probability of support. The curve was fitted with as many supported as unsupported claims of each source that
-the adapter was not trained on, so a half is where both are equally likely there."""
-MOST_WINDOWS = 8
 MOST_BYTES = 4_000_000  # of evidence, about a million tokens
 NEEDS_MODELS = ("judge", "embedder")
 NEEDS_LIBRARIES = ("xllamacpp", "numpy", "tokenizers")  # of the extra `embedded`
-_VERSION = 1
 _WIDTH = 64  # calls at once: the model still reads one at a time, and chooses which to read first
 _KEPT_VECTORS = 20_000
 _READ = ("LATIN", "CJK UNIFIED")
 """How the Unicode names of letters begin whose languages were measured: English, German and Chinese, on translations of
 the same pairs (docs/checkers.md). The model was trained on English."""
 _FOREIGN = 0.5  # share of other letters from which a text is not read
-
-
-@dataclass(frozen=True, slots=True)
-class CheckerSettings:
-    """What a name of `--checker` says. kind: `embedded`, `embedded-nli` or `claim-checker`; context: `before` sends a
-    claim that points back behind the sentence before it (`text.context`); model: what is asked where the kind does not
-    say it. overlap: the least share of a claim's words in the evidence from which on the model is asked."""
-
-    kind: str
-    threshold: float = THRESHOLD
-    language: str = "en"
-    context: str = "none"
-    overlap: float = 0.0
-    model: str = ""
-
-    @property
-    def name(self) -> str:
-        """The name with everything that changes a label."""
-        language = "" if self.language == "en" else f",language={self.language}"
-        language += "" if self.context == "none" else f",context={self.context}"
-        language += f",overlap={self.overlap:g}" if self.overlap else ""
-        model = f":{self.model}" if self.model else ""
-        return f"{self.kind}@threshold={self.threshold:g}{language}{model}"
-
-
-def checker_settings(name: str) -> CheckerSettings:
-    """The settings in a name such as `embedded@threshold=0.7`. UserError for one that is none."""
-    head, _, model = name.partition(":")
-    kind, _, settings_text = head.partition("@")
-    if (kind == OTHER_CLAIM_CHECKER) != bool(model):
-        raise errors.UserError(
-            f"--checker {name}: {kind} is followed by a model, as in {OTHER_CLAIM_CHECKER}:hf:FOLDER"
-            if kind == OTHER_CLAIM_CHECKER
-            else f"--checker {name}: {kind} is a model already; to ask another one with the prompt of the claim "
-            f"checker, write --checker {model} --prompt checker"
-        )
-    settings = CheckerSettings(kind, model=model)
-    for setting in filter(None, settings_text.split(",")):
-        key, _, value = setting.partition("=")
-        if key == "threshold":
-            settings = replace(settings, threshold=_probability(name, key, value))
-        elif key == "overlap":
-            settings = replace(settings, overlap=_probability(name, key, value))
-        elif key == "language" and value in ("en", "any"):
-            settings = replace(settings, language=value)
-        elif key == "context" and value in ("none", "before"):
-            settings = replace(settings, context=value)
-        else:
-            raise errors.UserError(
-                f"--checker {name}: {setting!r} is no setting of the checker; it has threshold=PROBABILITY, "
-                "language=en or language=any, context=none or context=before, and overlap=SHARE"
-            )
-    return settings
-
-
-def _probability(name: str, key: str, value: str) -> float:
-    try:
-        number = float(value)
-    except ValueError:
-        number = math.nan
-    if not 0 < number < 1:
-        range_name = {"threshold": "a probability", "overlap": "a share of words"}[key]
-        raise errors.UserError(
-            f"--checker {name}: the {key} is {range_name} between 0 and 1, not {value!r}"
-        )
-    return number
-
-
-@dataclass(frozen=True, slots=True)
-class Form:
-    """How a checker asks, and what it makes of the answer. prompt: what stands before and after the place of the
-    evidence and of the claim; yes, no: the ways to write the answer, each a token; curve: weights of the log-odds and
-    of the cosine, and the bias."""
-
-    prompt: tuple[str, str]
-    yes: tuple[str, ...]
-    no: tuple[str, ...]
-    log_odds: float
-    cosine: float
-    bias: float
-
-    def probability(self, log_odds: float, cosine: float) -> float:
-        value = self.log_odds * log_odds + self.cosine * cosine + self.bias
-        return 1 / (1 + math.exp(-value)) if value >= 0 else math.exp(value) / (1 + math.exp(value))
-
-
-@cache
-def _description() -> dict[str, Any]:
-    content = (
-        files("longmark.contrib.local").joinpath("claim-checker.json").read_text(encoding="utf-8")
-    )
-    return cast(dict[str, Any], json.loads(content))
-
-
-def form_of(kind: str) -> Form:
-    """The form of a kind of checker. `claim-checker` has that of `embedded`."""
-    entry = _description()["embedded" if kind == OTHER_CLAIM_CHECKER else kind]
-    first, second = entry["prompt"]
-    return Form((first, second), tuple(entry["yes"]), tuple(entry["no"]), **entry["curve"])
-
-
-def adapter_path() -> Path:
-    """The adapter's file, checked against its hash. UserError where it is missing or was changed."""
-    entry = _description()["adapter"]
-    with as_file(files("longmark.contrib.local").joinpath(entry["file"])) as path:
-        try:
-            actual = sha256(path)
-        except OSError as error:
-            raise errors.UserError(
-                f"cannot read the claim checker's adapter {path}: {error.strerror or error}; install longmark again"
-            ) from error
-        if actual != entry["sha256"]:
-            raise errors.UserError(
-                f"the claim checker's adapter {path} was changed: its sha256 is {actual}, expected "
-                f"{entry['sha256']}; install longmark again, or use another --checker"
-            )
-        return path
-
-
-def adapter_hash() -> str:
-    """The SHA-256 that the adapter's file should have; the file is not read."""
-    return cast(str, _description()["adapter"]["sha256"])
-
-
-def identity_of(form: Form, model: str, embedder: str | None, adapter: str | None) -> str:
-    """What the replies of a checker are stored under: everything that changes a probability. model, embedder: their
-    identities; adapter: the SHA-256 of its file."""
-    parts = (repr(form), _description()["evidence_tokens"], MOST_WINDOWS, model, embedder, adapter)
-    content = "\0".join(map(str, parts))
-    return f"claim-checker:{_VERSION}:{hashlib.sha256(content.encode()).hexdigest()[:32]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,7 +156,7 @@ class ClaimChecker:
         self._model = model
         self._embedder = embedder
         self._adapter = adapter
-        self._limit: int = _description()["evidence_tokens"]
+        self._limit: int = checker_description()["evidence_tokens"]
         self._fixed: dict[str, list[int]] = {}
         self._vectors: OrderedDict[str, Any] = OrderedDict()
         self.identity = identity_of(

@@ -19,7 +19,7 @@ from tests.contrib.scale.batches.three_steps import THREE_STEPS
 from tests.contrib.scale.run_words import trusted_run
 from tests.program import QR, Done, manifest_of, records, rows_of, run, start, until, write_jsonl
 
-from longmark.contrib.scale.batches import batcher, tracker, vendors
+from longmark.contrib.scale.batches import batch_vendor, batcher, file_vendors, tracker, vendors
 from longmark.engine.estimate import MetricEstimate, _affordable
 from longmark.models.batching import too_few
 from longmark.models.http import Endpoint
@@ -36,7 +36,7 @@ def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("longmark.models.limits._LEAST_WAIT", 0.01)
     monkeypatch.setattr(tracker, "wait_before", lambda *_: 0.01)
     monkeypatch.setattr("longmark.models.sending.wait_before", lambda *_: 0.01)
-    monkeypatch.setitem(vendors._HOSTS, "127.0.0.1", vendors.FileVendor)
+    monkeypatch.setitem(vendors._HOSTS, "127.0.0.1", file_vendors.FileVendor)
 
 
 @contextmanager
@@ -50,7 +50,7 @@ def serving(
     """A server of a dialect, with examples and a longmark.yaml whose model `m` it serves."""
     with serve(dialect, Behaviour(**behaviour)) as server:
         if monkeypatch is not None and dialect in ("mistral", "together"):
-            kind = {"mistral": vendors.Mistral, "together": vendors.Together}[dialect]
+            kind = {"mistral": file_vendors.Mistral, "together": file_vendors.Together}[dialect]
             monkeypatch.setitem(vendors._HOSTS, "127.0.0.1", kind)
         entry = {
             "model": "m",
@@ -214,7 +214,7 @@ def test_a_full_queue_is_met_by_smaller_batches_one_after_the_other(tmp_path: Pa
 
 
 def test_limits_of_a_vendor_are_met_by_splitting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(vendors.FileVendor, "most_lines", 15)
+    monkeypatch.setattr(file_vendors.FileVendor, "most_lines", 15)
     with serving("openai", tmp_path, most=15) as server:
         assert score(tmp_path, "b", "--batch").code == 0
         assert (sorted(len(job.lines) for job in server.jobs.values()), server.refused) == (
@@ -336,7 +336,7 @@ def test_a_vendor_that_fails_for_long_is_asked_again_by_each_call(tmp_path: Path
 
 
 def test_an_endpoint_without_batches_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(vendors.FileVendor, "files", "/nothing")
+    monkeypatch.setattr(file_vendors.FileVendor, "files", "/nothing")
     with serving("openai", tmp_path):
         score(tmp_path, "b", "--batch")
         assert "takes no batches" in str(reasons(rows_of(tmp_path / "b"))[0])
@@ -361,9 +361,13 @@ def test_batch_true_of_a_model_needs_no_option_and_false_withstands_it(tmp_path:
             assert server.created == created
 
 
-@pytest.mark.parametrize("kind", [vendors.FileVendor, vendors.Mistral, vendors.Together])
-def test_an_uploaded_file_is_found_by_its_name(kind: type[vendors.FileVendor]):
-    dialect = {vendors.Mistral: "mistral", vendors.Together: "together"}.get(kind, "openai")
+@pytest.mark.parametrize(
+    "kind", [file_vendors.FileVendor, file_vendors.Mistral, file_vendors.Together]
+)
+def test_an_uploaded_file_is_found_by_its_name(kind: type[file_vendors.FileVendor]):
+    dialect = {file_vendors.Mistral: "mistral", file_vendors.Together: "together"}.get(
+        kind, "openai"
+    )
 
     async def main(base_url: str) -> tuple[list[str], list[str], str]:
         vendor = kind(Endpoint(base_url))
@@ -504,22 +508,22 @@ def batches(action: str, folder: Path, *more: str) -> Done:
 def test_files_of_azure_stand_beside_its_deployments(
     base_url: str, query: dict[str, str], files: str
 ):
-    assert vendors.Azure(Endpoint(base_url).sending({}, query))._url("/files") == files
+    assert file_vendors.Azure(Endpoint(base_url).sending({}, query))._url("/files") == files
 
 
 @pytest.mark.parametrize(
     ("base_url", "kind", "share"),
     [
-        ("https://api.openai.com/v1", vendors.FileVendor, 0.5),
-        ("https://api.groq.com/openai/v1", vendors.FileVendor, 0.5),
-        ("https://r.openai.azure.com/openai/v1", vendors.Azure, 0.5),
-        ("https://api.mistral.ai/v1", vendors.Mistral, 0.5),
-        ("https://api.together.xyz/v1", vendors.Together, 1.0),
-        ("http://10.0.0.1:8000/v1", vendors.FileVendor, 1.0),
+        ("https://api.openai.com/v1", file_vendors.FileVendor, 0.5),
+        ("https://api.groq.com/openai/v1", file_vendors.FileVendor, 0.5),
+        ("https://r.openai.azure.com/openai/v1", file_vendors.Azure, 0.5),
+        ("https://api.mistral.ai/v1", file_vendors.Mistral, 0.5),
+        ("https://api.together.xyz/v1", file_vendors.Together, 1.0),
+        ("http://10.0.0.1:8000/v1", file_vendors.FileVendor, 1.0),
     ],
 )
 def test_the_vendor_is_known_by_the_host(
-    base_url: str, kind: type[vendors.BatchVendor], share: float
+    base_url: str, kind: type[batch_vendor.BatchVendor], share: float
 ):
     vendor = vendors.vendor_of(HttpChat(Endpoint(base_url), "m", "m"))
     assert vendor is not None
@@ -552,7 +556,7 @@ def test_the_first_calls_for_each_metric_are_sent_by_themselves(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(
-        vendors.FileVendor, "most_lines", 5
+        file_vendors.FileVendor, "most_lines", 5
     )  # a full batch does not go before the first replies came
     with serving("openai", tmp_path, n=30, latency=0.05) as server:
         assert (

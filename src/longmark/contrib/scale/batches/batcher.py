@@ -24,9 +24,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from longmark.concurrency import AT_LEAST, COMPUTING
+from longmark.contrib.scale.batches.batch_vendor import BatchVendor
 from longmark.contrib.scale.batches.journal import UNKNOWN, Batch, BatchLine, Journal
 from longmark.contrib.scale.batches.tracker import Tracker
-from longmark.contrib.scale.batches.vendors import BatchVendor, vendor_of
+from longmark.contrib.scale.batches.vendors import vendor_of
 from longmark.errors import AskAgain, ModelError, RequestRefused, ServerFault
 from longmark.models.batching import Batching, too_few
 from longmark.models.http import Refusal

@@ -12,8 +12,8 @@ import math
 from collections.abc import Callable, Coroutine, Iterable
 from typing import Any, TypeVar
 
+from longmark.contrib.scale.batches.batch_vendor import BatchStatus, BatchVendor, Result
 from longmark.contrib.scale.batches.journal import UNKNOWN, Batch, Journal
-from longmark.contrib.scale.batches.vendors import BatchStatus, BatchVendor, Result
 from longmark.errors import ModelError, RateLimited, RequestRefused
 from longmark.models.batching import Batching
 from longmark.models.keys import redact_reply

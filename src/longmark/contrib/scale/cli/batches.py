@@ -14,9 +14,10 @@ from typing import Any
 
 from longmark.cli.arguments import NO_VALUE
 from longmark.cli.trust import trusting
+from longmark.contrib.scale.batches.batch_vendor import BatchVendor
 from longmark.contrib.scale.batches.batcher import Batcher
 from longmark.contrib.scale.batches.journal import Batch
-from longmark.contrib.scale.batches.vendors import BatchVendor, vendor_of
+from longmark.contrib.scale.batches.vendors import vendor_of
 from longmark.engine.run import finish, open_cache
 from longmark.errors import LongmarkError, UnknownName, UserError
 from longmark.models.batching import Batching
