@@ -14,7 +14,7 @@ from longmark.cli.arguments import (
     share,
     whole,
 )
-from longmark.contrib.make.verbs_rag import CLI, EXAMPLES, RETRIEVER
+from longmark.contrib.make.verbs.answering import CLI, EXAMPLES, RETRIEVER
 from longmark.options.groups import ScoringOptions
 
 _BENCH = "a folder of `longmark benchmark generate` or `export`, or a file of items"

@@ -15,12 +15,12 @@ from longmark.cli.arguments import (
     add_verb,
     whole,
 )
-from longmark.contrib.make.verbs_benchmark import benchmark as benchmark
-from longmark.contrib.make.verbs_benchmark import train as train
-from longmark.contrib.make.verbs_benchmark import validator as validator
-from longmark.contrib.make.verbs_rag import CLI, EXAMPLES
-from longmark.contrib.make.verbs_rag import pairs as pairs
-from longmark.contrib.make.verbs_rag import rag as rag
+from longmark.contrib.make.verbs.answering import CLI, EXAMPLES
+from longmark.contrib.make.verbs.answering import pairs as pairs
+from longmark.contrib.make.verbs.answering import rag as rag
+from longmark.contrib.make.verbs.benchmarks import benchmark as benchmark
+from longmark.contrib.make.verbs.benchmarks import train as train
+from longmark.contrib.make.verbs.benchmarks import validator as validator
 from longmark.options.groups import ScoringOptions
 
 
