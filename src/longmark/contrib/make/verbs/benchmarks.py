@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +17,23 @@ from longmark.cli.arguments import (
     whole,
 )
 from longmark.contrib.make.verbs.answering import CLI, EXAMPLES, RETRIEVER
+from longmark.options import option
 from longmark.options.groups import ScoringOptions
 
 _BENCH = "a folder of `longmark benchmark generate` or `export`, or a file of items"
-_LABELS_MAP = (
-    "read item, rater, validity or another field of LABELS from this column or path; repeatable"
-)
 _LABELS = "training.jsonl of `longmark annotate export`, or items with status valid or invalid"
+
+
+@dataclass(frozen=True)
+class ValidityColumns:
+    """labels"""
+
+    map: Mapping[str, str] = option(
+        dict,
+        "read item, rater, validity or another field of LABELS from this column or path",
+        "FIELD=COLUMN",
+        kind="mapping",
+    )
 
 
 def benchmark(verbs: Any) -> None:
@@ -264,7 +276,7 @@ def _validator_train(actions: Any) -> None:
     text = "Train a validator on experts' labels, and measure it on held-out items."
     verb = add_verb(actions, "train", f"{CLI}.validator:train", text)
     add(verb, "labels", "LABELS", _LABELS, type=Path)
-    add(verb, "--map", "FIELD=COLUMN", _LABELS_MAP)
+    add_options(verb, ValidityColumns)
     add(verb, "--out", "VALIDATOR", "the folder to write", required=True, type=Path)
     text = "the benchmark of the labelled items; it has their passages, parents and audit marks"
     add(verb, "--benchmark", "BENCH", text, type=Path)
@@ -306,7 +318,7 @@ def _validator_label(actions: Any) -> None:
     verb = add_verb(actions, "label", f"{CLI}.validator:label", text)
     add(verb, "benchmark", "BENCH", _BENCH, type=Path)
     add(verb, "labels", "LABELS", _LABELS, type=Path)
-    add(verb, "--map", "FIELD=COLUMN", _LABELS_MAP)
+    add_options(verb, ValidityColumns)
     add(verb, "--out", "BENCH2", "a folder, or a file of items, to write", required=True, type=Path)
 
 
@@ -380,7 +392,7 @@ def _using(actions: Any, name: str, function: str, text: str) -> argparse.Argume
     add(verb, "validator", "VALIDATOR", "a folder of `longmark validator train`", type=Path)
     add(verb, "benchmark", "BENCH", _BENCH, type=Path)
     add(verb, "--embedder", "MODEL", "the embedding model (default: the validator's)")
-    add(verb, "--map", "FIELD=COLUMN", _LABELS_MAP)
+    add_options(verb, ValidityColumns)
     return verb
 
 
