@@ -135,7 +135,7 @@ def test_a_column_of_sources_is_read_where_it_has_their_texts() -> None:
     assert read({**record, "sources": partly}).sources == (
         CitedSource(id="a", text="So."),
         CitedSource(id="b"),
-        CitedSource(text="Yes."),
+        CitedSource(id="C", text="Yes."),
     )
     mapped = read({**record, "refs": ["doc-1"]}, mapping={"sources": "refs"})
     assert mapped.sources == (CitedSource(id="doc-1"),)

@@ -15,8 +15,26 @@ from pydantic import BaseModel, ConfigDict, field_validator
 from longmark.records.same import all_canonical
 from longmark.records.values import Problem, found, missing, name, text
 
-_IDS = ("id", "url", "docid", "doc_id", "link")
-_TEXTS = ("text", "content", "snapshot", "page_content")
+_IDS = ("id", "url", "docid", "doc_id", "document_id", "link", "uri", "href", "source", "title")
+_FULL_TEXTS = ("text", "content", "snapshot", "page_content", "raw_content", "full_text", "body")
+_EXCERPTS = (
+    "markdown",
+    "document",
+    "passage",
+    "chunk",
+    "excerpt",
+    "extract",
+    "quote",
+    "snippet",
+    "snippets",
+    "description",
+)
+_TEXTS = (*_FULL_TEXTS, *_EXCERPTS)  # in this order: a search result may have both
+_FEWEST_WORDS = (
+    4  # of a text; a name of a file or of a page is shorter, or ends without a full stop
+)
+_LONGEST_NAME = 200  # characters
+_TEXT_END = re.compile(r"[.!?…。！？؟۔।][\"'”’»)\]]*\s*$")
 _FAILED = "scrape failed"  # DeepResearch Bench, utils/scrape.py, where a page could not be read
 _ID = re.compile(r"\S{1,400}")
 _ADDRESS = re.compile(
@@ -37,26 +55,71 @@ class CitedSource(BaseModel):
 
 
 def sources_of(place: str, raw: Any) -> tuple[CitedSource, ...]:
-    """The sources in a list of objects with an id or address and a text, or of ids alone. Raises Problem."""
+    """The sources in a list of objects with an id or address and a text, of ids or of texts, or in an object id ->
+    text. An empty entry keeps its place, since numbers count it. Raises Problem."""
+    if isinstance(raw, Mapping):
+        raw = [raw] if any(key in raw for key in _TEXTS) else _entries_by_id(raw)
     if not isinstance(raw, list | tuple):
         raise Problem(f"{place}: expected a list of sources, found {found(raw)}")
-    return tuple(_source(f"{place}[{number}]", entry) for number, entry in enumerate(raw))
+    have_texts = are_sources(raw)
+    return tuple(
+        _source(f"{place}[{number}]", entry, have_texts) for number, entry in enumerate(raw)
+    )
 
 
-def _source(place: str, raw: Any) -> CitedSource:
+def _entries_by_id(texts: Mapping[Any, Any]) -> list[dict[str, Any]]:
+    """The entries of an object id -> text, or id -> object with a text."""
+    return [
+        {**content, "id": source_id}
+        if isinstance(content, Mapping)
+        else {"id": source_id, "text": content}
+        for source_id, content in texts.items()
+    ]
+
+
+def _source(place: str, raw: Any, have_texts: bool) -> CitedSource:
+    """have_texts: whether the list has texts, so that an entry may be one, or be empty."""
     if isinstance(raw, str):
-        raw = {"id": raw}
+        raw = {"text": raw} if have_texts and not _ID.fullmatch(raw.strip()) else {"id": raw}
+    if raw is None and have_texts:
+        return CitedSource()
     if not isinstance(raw, Mapping):
         raise Problem(f"{place}: expected an id or an object with id and text, found {found(raw)}")
-    source_id = next((raw[key] for key in _IDS if not missing(raw.get(key))), None)
-    body = next((raw[key] for key in _TEXTS if not missing(raw.get(key))), None)
-    if source_id is None and body is None:
+    source_id = _id_of(raw)
+    body = _body_of(raw)
+    if source_id is None and body is None and not have_texts:
         raise Problem(f"{place}: expected an id (or url) or a text; remove the entry or add one")
     source_text = None if body is None else text(f"{place}.text", body)
     return CitedSource(
         id=None if source_id is None else name(f"{place}.id", source_id),
         text=source_text if source_text and source_text.strip() else None,
     )
+
+
+def _id_of(source: Mapping[str, Any]) -> Any:
+    metadata = source.get("metadata")
+    holders = [source, metadata] if isinstance(metadata, Mapping) else [source]
+    return next(
+        (
+            holder[key]
+            for key in _IDS
+            for holder in holders
+            if not missing(holder.get(key)) and (key in _IDS[:2] or isinstance(holder[key], str))
+        ),
+        None,
+    )
+
+
+def _body_of(source: Mapping[str, Any]) -> Any:
+    bodies = [
+        source[key]
+        for key in _TEXTS
+        if not missing(source.get(key))
+        and (key in _FULL_TEXTS or isinstance(source[key], str | list))
+    ]
+    body = next((body for body in bodies if isinstance(body, str)), next(iter(bodies), None))
+    is_excerpts = isinstance(body, list) and all(isinstance(excerpt, str) for excerpt in body)
+    return "\n".join(body) if is_excerpts and body else body
 
 
 def comparable_id(source_id: str) -> str:
@@ -70,14 +133,29 @@ def comparable_id(source_id: str) -> str:
 def are_sources(value: Any) -> bool:
     """Whether a column called `sources` holds sources, at least one with its text: others hold names of files, or where
     a record is from."""
+    if isinstance(value, Mapping):
+        if any(key in value for key in (*_IDS, *_TEXTS)):
+            return any(isinstance(value.get(key), str) for key in _TEXTS)
+        contents = [content for content in value.values() if not missing(content)]
+        are_contents = all(isinstance(content, str | Mapping) for content in contents)
+        return (
+            bool(contents) and are_contents and 2 * sum(map(_has_text, contents)) >= len(contents)
+        )
     return (
         isinstance(value, list | tuple)
-        and bool(value)
-        and all(
-            isinstance(entry, Mapping) and any(key in entry for key in (*_IDS, *_TEXTS))
-            for entry in value
-        )
-        and any(key in entry for entry in value for key in _TEXTS)
+        and all(entry is None or isinstance(entry, str | Mapping) for entry in value)
+        and any(map(_has_text, value))
+    )
+
+
+def _has_text(entry: Any) -> bool:
+    """Whether an entry is a text, or an object with one: a text ends as a sentence does, or is longer than a name."""
+    if isinstance(entry, str):
+        is_sentence = len(entry.split()) >= _FEWEST_WORDS and _TEXT_END.search(entry)
+        return bool(is_sentence) or (len(entry) > _LONGEST_NAME and len(entry.split()) > 1)
+    return isinstance(entry, Mapping) and (
+        any(key in entry for key in _FULL_TEXTS)
+        or any(isinstance(entry.get(key), str | list) for key in _EXCERPTS)
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, field_validator
@@ -13,7 +13,7 @@ from longmark.records.values import Problem, found, missing, name, text
 
 Role = Literal["user", "assistant", "system", "tool"]
 
-_PASSAGE_TEXT = ("text", "content", "page_content", "passage")
+_PASSAGE_TEXT = ("text", "content", "page_content", "passage", "body", "chunk", "snippet")
 _PASSAGE_ID = ("id", "doc_id", "chunk_id", "docid", "url")
 
 
@@ -67,6 +67,8 @@ def shown(turns: Iterable[tuple[int, Turn]]) -> str:
 
 def contexts_of(raw: Any, place: str = "contexts") -> tuple[Context, ...]:
     """The passages in a value, without empty ones. Raises Problem."""
+    if isinstance(raw, dict) and _are_texts_by_id(raw):
+        raw = [{"id": passage_id, "text": passage} for passage_id, passage in raw.items()]
     if isinstance(raw, (str, dict)):
         raw = [raw]
     if not isinstance(raw, list):
@@ -75,6 +77,14 @@ def contexts_of(raw: Any, place: str = "contexts") -> tuple[Context, ...]:
         _context(f"{place}[{index}]", item) for index, item in enumerate(raw) if not missing(item)
     )
     return tuple(passage for passage in passages if passage.text.strip())
+
+
+def _are_texts_by_id(passages: Mapping[str, Any]) -> bool:
+    return (
+        len(passages) > 1
+        and not any(key in passages for key in _PASSAGE_TEXT)
+        and all(isinstance(passage, str) for passage in passages.values())
+    )
 
 
 def _context(place: str, raw: Any) -> Context:

@@ -13,6 +13,7 @@ from itertools import takewhile
 from typing import Literal
 
 from longmark.records import Example
+from longmark.text.citation_tags import listed_names, plain_number, tags
 from longmark.text.refusal import declines
 from longmark.text.sentences import CITATION, sentences
 
@@ -199,7 +200,7 @@ def without_markers(text: str, ids: Collection[str] = (), parentheses: bool = Fa
         parts.append("" if joins else between)
         words_before = marker.words
         parts.append(marker.words)
-        if not marker.words:
+        if not marker.words and marker.names:
             parts[-2] = parts[-2].rstrip(" \t")
         position = marker.end
     if not parts:
@@ -236,7 +237,8 @@ def cited_text(answer: str, ids: Collection[str] = (), parentheses: bool = False
     parts = []
     position = 0
     for number, marker in enumerate(all_markers):
-        parts += [body[position : marker.start], marker.words, f"【{number}†】"]
+        parts.append(body[position : marker.start])
+        parts.append(_with_place(marker, f"【{number}†】"))
         position = marker.end
     parts.append(body[position:])
     cited: list[CitedSentence] = []
@@ -274,6 +276,33 @@ def cited_text(answer: str, ids: Collection[str] = (), parentheses: bool = False
     )
 
 
+def _with_place(marker: Marker, place: str) -> str:
+    """The words of a marker with its place behind each of their sentences; no place of one that names nothing."""
+    if not marker.names:
+        return marker.words
+    pieces: list[str] = []
+    position = 0
+    for sentence in _sentences_of(marker.words):
+        start = marker.words.find(sentence, position)
+        if start < 0:
+            break
+        end = start + len(sentence)
+        pieces.append(marker.words[position:end])
+        pieces.append(place)
+        position = end
+    remainder = marker.words[position:]
+    if remainder.strip() or not pieces:
+        remainder += place
+    pieces.append(remainder)
+    return "".join(pieces)
+
+
+def _sentences_of(words: str) -> list[str]:
+    """The sentences of the words of a marker; none where there is but one."""
+    has_several = "\n" in words or ". " in words
+    return sentences(words) if has_several else []
+
+
 def _with_markers(sentence: CitedSentence, added: Sequence[Marker]) -> CitedSentence:
     names = [*sentence.names, *(name for marker in added for name in marker.names)]
     texts = [*sentence.markers, *(marker.text for marker in added)]
@@ -306,16 +335,23 @@ def _candidates(text: str, ids: frozenset[str], parentheses: bool) -> Iterator[M
     for anchor in _ANCHOR.finditer(text):
         words = "" if _SITE.fullmatch(anchor[2].strip()) else anchor[2]
         yield Marker(anchor[0], *anchor.span(), (anchor[1],), words)
+    for match, tag_names, words in tags(text):
+        yield Marker(
+            match[0],
+            *match.span(),
+            tag_names,
+            words,
+        )
     for lenticular in _LENTICULAR.finditer(text):
         yield Marker(
             lenticular[0],
             *lenticular.span(),
-            (_number(lenticular[1]),),
+            (plain_number(lenticular[1]),),
         )
     for bracket in _ID.finditer(text) if ids else ():
         listed = _LABEL.sub("", bracket[1]).strip()
         whole = bracket[1].strip() if bracket[1].strip() in ids else listed
-        parts = [whole] if whole in ids else _parts(listed)
+        parts = [whole] if whole in ids else listed_names(listed)
         if all(part in ids for part in parts):
             yield Marker(
                 bracket[0],
@@ -360,15 +396,6 @@ def _is_indexed(text: str, bracket: re.Match[str]) -> bool:
     return is_glued and bool(_ARRAY.search(before) or _ASSIGNED.match(text, bracket.end()))
 
 
-def _parts(listed: str) -> list[str]:
-    parts = (part.strip().removeprefix("@") for part in re.split(r"[,;]", listed))
-    return list(filter(None, parts)) or [""]
-
-
-def _number(digits: str) -> str:
-    return str(int(digits)) if digits.isdecimal() else digits
-
-
 def _numbers(marker: str) -> tuple[str, ...]:
     """The numbers in a marker, ranges written out, each once; digits of any script as 0 to 9."""
     numbers: dict[str, None] = {}
@@ -376,7 +403,7 @@ def _numbers(marker: str) -> tuple[str, ...]:
     for match in _RANGE.finditer(plain):
         first, last, single = match.groups()
         if single:
-            numbers[_number(single)] = None
+            numbers[plain_number(single)] = None
             continue
         low = int(first)
         high = int(last)
@@ -457,7 +484,7 @@ def _without_apparatus(answer: str) -> tuple[str, dict[str, str]]:
                 body_lines.append(line)
                 continue
             definitions = {
-                **{_number(entry[1] or entry[2]): entry[3] for entry in numbered},
+                **{plain_number(entry[1] or entry[2]): entry[3] for entry in numbered},
                 **definitions,
             }
             for entry in filter(
@@ -492,7 +519,7 @@ def _without_last_list(lines: list[str]) -> tuple[list[str], dict[str, str]]:
             break
     if not addresses:
         return lines, {}
-    return lines[:last], {_number(entry[1]): entry[3] for entry in reversed(entries)}
+    return lines[:last], {plain_number(entry[1]): entry[3] for entry in reversed(entries)}
 
 
 def _without_headings(text: str) -> str:

@@ -10,15 +10,15 @@
 
 A sentence is supported if the texts of all sources that it names, joined, entail it (ALCE, 3 and eval.py at 246c476,
 lines 360-376). A citation is needed if its sentence is supported, and either its source alone entails the sentence or
-the other sources of the sentence do not (lines 391-413); else it is redundant. The citations of a sentence that is not
-supported are not needed. `text.citations` has the forms of markers: [1], [2, 3], [1-3], [^2], [Doc 2], 【1†source】,
-[id], links and addresses. Sources are `sources` of the example ({id, text}), else its `contexts`. A number is the place
-of a source, from 1, or its id where ids are numbers; a
-footnote or a list of sources at the end of the answer says what a number stands for. Markers in code are none. Headings,
-heads of tables, code and lists of sources are no sentences. A sentence needs a source unless it asks, introduces a list
-(it ends with a colon) or refuses to answer. A quotation has four words or more in quotation marks; its sentence's sources
-are searched, without any all that the answer names, and without any all of the example; case and punctuation do not
-count.
+the other sources of the sentence do not (lines 391-413); else it is redundant. The citations of a sentence that is
+not supported are not needed. `text.citations` has the forms of markers: [1], [2, 3], [1-3], [^2], [Doc 2],
+【1†source】, [id], links, addresses and tags. Sources are `sources` of the example ({id, text}), else its `contexts`. A
+number is the place of a source, from 1 (from 0 in an answer that has [0] and does not have the number of the last
+source from 1), or its id where ids are numbers; a footnote or a list of sources at the end of the answer says what a
+number stands for. Markers in code are none. Headings, heads of tables, code and lists of sources are no sentences. A
+sentence needs a source unless it asks, introduces a list (it ends with a colon) or refuses to answer. A quotation has
+four words or more in quotation marks; its sentence's sources are searched, without any all that the answer names, and
+without any all of the example; case and punctuation do not count.
 
 The first judge or the checker (`--checker`) decides what entails; without either the built-in claim checker does, where
 it is installed. Each pair of sources and sentence is asked about once, whatever scores are selected; the last four scores
@@ -55,6 +55,7 @@ judge sees one pair); no two sources are read together; a source that two senten
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -71,6 +72,7 @@ from longmark.metrics.citations._quotes import Quotation, located, quoted, words
 from longmark.metrics.citations._sources import (
     CitableSource,
     Citation,
+    counts_from_zero,
     ids_of,
     resolved,
     sources_of,
@@ -98,17 +100,22 @@ from longmark.text.context import sent_with
 from longmark.text.entailment import PROMPTS, checker_of
 
 _NAMES_SHOWN = 3  # in a reason
+_IN_PARENTHESES = re.compile(r"(?<=\w\s)\(\d{1,2}\)(?=[.,;:!?]|\s|$)")
+_NO_SOURCE = "The answer names no source."
+_PARENTHESES = " It has numbers in parentheses: citations@parentheses=true reads them as markers."
+_FROM_ZERO = "The answer counts its sources from 0: it has [0], and no number of the last from 1."
 
 FATED = frozenset({"precision", "f1"})
 
 
 @dataclass(frozen=True, slots=True)
 class CitedAnswer:
-    """An answer as its scores read it. plain: without markers."""
+    """An answer as its scores read it. plain: without markers; counts_from_zero: whether [0] is its first source."""
 
     sentences: tuple[CitedStatement, ...]
     sources: tuple[CitableSource, ...]
     plain: str
+    counts_from_zero: bool = False
 
     @property
     def citations(self) -> list[Citation]:
@@ -124,7 +131,8 @@ def read_answer(example: Example, params: CitationsParams) -> CitedAnswer:
         sentences, plain = published_sentences(answer, sources, params.limit)
         return CitedAnswer(tuple(sentences), tuple(sources), plain)
     text = cited_text(answer, ids_of(sources), params.parentheses)
-    by_name = resolved(text.names, text.definitions, sources)
+    from_zero = counts_from_zero(text.sentences, sources)
+    by_name = resolved(text.names, text.definitions, sources, 0 if from_zero else 1)
 
     def citations(names: Sequence[str]) -> tuple[Citation, ...]:
         distinct = {by_name[name].places or name: by_name[name] for name in reversed(names)}
@@ -137,6 +145,7 @@ def read_answer(example: Example, params: CitationsParams) -> CitedAnswer:
         ),
         tuple(sources),
         text.plain,
+        from_zero,
     )
 
 
@@ -202,7 +211,11 @@ async def _asked(
             results[part] = NoScore(value.status, value.reason, evidence)
             continue
         if value == 0 and not answer.citations:
-            evidence["rule"] = "The answer names no source."
+            evidence["rule"] = _NO_SOURCE + (
+                _PARENTHESES if _IN_PARENTHESES.search(example.answer or "") else ""
+            )
+        if answer.counts_from_zero:
+            evidence["rule"] = _FROM_ZERO
         results[part] = Score(value, evidence)
     return results
 
@@ -408,7 +421,7 @@ METRIC = Metric(
     optional=("judge", "checker"),
     default_checker="embedded",
     prompts=(*PROMPTS, SUPPORT),
-    version=2,
+    version=3,
     carries=lambda example, _params, _part: {"contexts"} if example.sources else (),
     params=CitationsParams,
     calls=_calls,

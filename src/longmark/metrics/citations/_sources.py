@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from longmark.records import Example
 from longmark.records.cited import comparable_id
-from longmark.text.citations import ADDRESS
+from longmark.text.citations import ADDRESS, CitedSentence
 
 Status = Literal["text", "no text", "unknown", "none"]
 """Of what a marker names: a source with its text; a listed source without one; an address or an id that is not listed,
 so that its text is not known; or no source at all (a number that is out of range, a footnote without a definition)."""
 
+_DIGITS = re.compile(r"\d+")
+_UNIT_INTERVAL = re.compile(r"\[0\s*[,–-]\s*1\]")
 _CUT = ("…", "...", "[truncated]", "[cut]")
 
 
@@ -74,13 +77,32 @@ def ids_of(sources: Iterable[CitableSource]) -> set[str]:
     return {source.id for source in sources if source.id and not source.id.isdecimal()}
 
 
+def counts_from_zero(sentences: Iterable[CitedSentence], sources: Sequence[CitableSource]) -> bool:
+    """Whether the numbers of an answer count its sources from 0: a marker names 0, which is no id, and none names as
+    many as there are sources. [0, 1] alone is an interval as often as a marker."""
+    if not sources or any(source.id == "0" for source in sources):
+        return False
+    cited = list(sentences)
+    names = {name for sentence in cited for name in sentence.names}
+    names_zero = any(
+        "0" in _DIGITS.findall(marker) and not _UNIT_INTERVAL.fullmatch(marker)
+        for sentence in cited
+        if "0" in sentence.names
+        for marker in sentence.markers
+    )
+    return names_zero and str(len(sources)) not in names
+
+
 def resolved(
-    names: Iterable[str], definitions: Mapping[str, str], sources: Sequence[CitableSource]
+    names: Iterable[str],
+    definitions: Mapping[str, str],
+    sources: Sequence[CitableSource],
+    first: int = 1,
 ) -> dict[str, Citation]:
     """Name -> what it names.
 
     A number is an id where the ids are numbers and all numbers of the answer are ids or no places; else it is what the
-    answer's list of sources says of it, if that is the address of a source; else the place of a source, from 1."""
+    answer's list of sources says of it, if that is the address of a source; else the place of a source, from `first`."""
     by_id: dict[str, list[int]] = {}
     for place, source in enumerate(sources):
         if source.id:
@@ -89,7 +111,7 @@ def resolved(
     numbers = {name for name in names if name.isdecimal()}
     # `[3]` can be an id or a place; a number that is a place and no id decides for places
     are_ids = any(number in by_id for number in numbers) and all(
-        number in by_id or not 1 <= int(number) <= len(sources) for number in numbers
+        number in by_id or not first <= int(number) < first + len(sources) for number in numbers
     )
     have_addresses = any(source.id and ADDRESS.match(source.id) for source in sources)
 
@@ -114,8 +136,8 @@ def resolved(
         if defined is not None and (defined.places or have_addresses or not name.isdecimal()):
             return defined
         if name.isdecimal():
-            if not are_ids and 1 <= int(name) <= len(sources):
-                return named(name, [int(name) - 1])
+            if not are_ids and first <= int(name) < first + len(sources):
+                return named(name, [int(name) - first])
             return defined or Citation(name, (), "none")
         undefined = name.startswith("^") and label not in definitions
         return Citation(name, (), "none" if undefined else "unknown")
