@@ -56,6 +56,10 @@ def index(arguments: argparse.Namespace) -> int:
         rag_index.Instructions(arguments.query_instruction, arguments.passage_instruction),
         arguments.approximate,
     )
+    if arguments.dry_run:
+        return _print_inventory(documents, indexing.chunking, arguments.skip_bad)
+    if arguments.out is None:
+        raise UserError("rag index: --out is required, unless --dry-run")
     with open_models(arguments, ModelNames(embedder=arguments.embedder)) as (models, _registry):
         options = {
             "models": models,
@@ -78,6 +82,23 @@ def index(arguments: argparse.Namespace) -> int:
     print(
         f"{counted(built.documents, 'document')}, {counted(built.passages, 'passage')}: {built.folder}"
     )
+    return 0
+
+
+def _print_inventory(documents: Documents, chunking: Chunking, skip_bad: bool) -> int:
+    """What would become of each file. UserError where the index would be refused."""
+    from longmark.contrib.make.rag.inventory import as_table, inventory
+
+    rows = list(inventory(documents, chunking))
+    print(as_text(as_table(rows)), end="")
+    passages = sum(row.passages for row in rows)
+    unread = sum(row.unread_count for row in rows)
+    count = counted(sum(row.documents for row in rows), "document")
+    print(f"{count}, {counted(passages, 'passage')}; no index was made.")
+    if unread and not skip_bad:
+        raise UserError(f"{unread:,} cannot be read; --skip-bad skips them.")
+    if not passages:
+        raise UserError("there are no documents to index; name files or folders with text as DOCS")
     return 0
 
 

@@ -16,7 +16,7 @@ import os
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -86,6 +86,18 @@ class Unread:
 
 
 @dataclass
+class ReadFile:
+    """A file of a folder. kind: its suffix; documents: what it holds, read as they are taken; left_out: what was not
+    read of those that were taken -> how often; is_read: False for a file of another kind, which holds no documents."""
+
+    name: str
+    kind: str
+    documents: Iterable[SourceDocument | Unread] = ()
+    left_out: Counter[str] = field(default_factory=Counter)
+    is_read: bool = True
+
+
+@dataclass
 class Documents:
     """The documents under a path; iterate to read them. mapping: a record's field (id, title, text) -> its column;
     other: suffix -> files of that kind, which are not read; omitted: what was left out of files that were.
@@ -109,6 +121,11 @@ class Documents:
                 )
 
     def __iter__(self) -> Iterator[SourceDocument | Unread]:
+        for file in self.by_file():
+            yield from file.documents
+
+    def by_file(self) -> Iterator[ReadFile]:
+        """The files, also those of other kinds, in their order."""
         self.other.clear()
         self.omitted.clear()
         self._latex_parts = None
@@ -116,17 +133,22 @@ class Documents:
         for file in self._files():
             if isinstance(file, Unread):
                 files += 1
-                yield file
+                yield ReadFile(file.where, "folder", [file])
                 continue
+            name = self._name(file)
             suffix = file.suffix.lower()
-            if suffix not in READ:
+            read_file = ReadFile(name, suffix.lstrip(".") or name, is_read=suffix in READ)
+            if read_file.is_read:
+                files += 1
+                read_file.documents = self._read(file, suffix, read_file.left_out)
+                yield read_file
+                self.omitted.update(read_file.left_out)
+            else:
                 self.other[suffix or file.name] += 1
-                continue
-            files += 1
-            yield from self._read(file, suffix)
+                yield read_file
         if not files:
             kinds = ", ".join(sorted(READ))
-            note = f" (it has {_counted(self.other)})" if self.other else ""
+            note = f" (it has {counts_of_kinds(self.other)})" if self.other else ""
             raise UserError(
                 f"{self.path} has no documents{note}; longmark reads {kinds}."
                 f"{_conversions(self.other)}"
@@ -138,11 +160,11 @@ class Documents:
         if self.other:
             count = sum(self.other.values())
             notes.append(
-                f"{count:,} file{'s' if count > 1 else ''} of other kinds ignored: {_counted(self.other)}."
+                f"{count:,} file{'s' if count > 1 else ''} of other kinds ignored: {counts_of_kinds(self.other)}."
                 f"{_conversions(self.other)}"
             )
         if self.omitted:
-            notes.append(f"Left out of what was read: {_counted(self.omitted)}.")
+            notes.append(f"Left out of what was read: {counts_of_kinds(self.omitted)}.")
         return " ".join(notes) or None
 
     def _name(self, file: Path) -> str:
@@ -176,7 +198,9 @@ class Documents:
         for error in closed:
             yield Unread(self._name(Path(error.filename)), f"cannot be read: {error.strerror}")
 
-    def _read(self, file: Path, suffix: str) -> Iterator[SourceDocument | Unread]:
+    def _read(
+        self, file: Path, suffix: str, left_out: Counter[str]
+    ) -> Iterator[SourceDocument | Unread]:
         name = self._name(file)
         try:
             self._check(file)
@@ -190,16 +214,16 @@ class Documents:
                 )
                 return
             if suffix in jats.SUFFIXES:
-                yield from self._articles(file, name)
+                yield from self._articles(file, name, left_out)
                 return
             if suffix in latex_files.SUFFIXES:
                 if Path(os.path.realpath(file)) in self._parts_of_latex():
-                    self.omitted["files that are part of another one (LaTeX)"] += 1
+                    left_out["files that are part of another one (LaTeX)"] += 1
                     return
                 content = latex_text(file, LARGEST, self.path if self.path.is_dir() else None)
             else:
                 content = _READERS.get(suffix, _plain)(file, LARGEST)
-            self.omitted.update(content.left_out)
+            left_out.update(content.left_out)
         except ValueError as error:
             yield Unread(name, str(error))
         except OSError as error:
@@ -227,7 +251,9 @@ class Documents:
             self._latex_parts = latex_files.parts_of_others(paths, LARGEST)
         return self._latex_parts
 
-    def _articles(self, file: Path, name: str) -> Iterator[SourceDocument | Unread]:
+    def _articles(
+        self, file: Path, name: str, left_out: Counter[str]
+    ) -> Iterator[SourceDocument | Unread]:
         """The articles of an XML file; one of another kind counts as such, or is `Unread` where it was named itself."""
         root = jats.root_of(file.read_bytes())
         kind = local_name(root)
@@ -237,10 +263,11 @@ class Documents:
                     f"is XML with the root {kind}; articles in JATS and records of PubMed are read"
                 )
             self.other[f".xml ({kind})"] += 1
+            left_out["XML that is no article"] += 1
             return
         whole = kind in ("article", "book-part-wrapper", "PubmedArticle")
         for number, article in enumerate(jats.articles(root), 1):
-            self.omitted.update(article.left_out)
+            left_out.update(article.left_out)
             place = name if whole else f"{name}:{article.id or number}"
             if article.text.strip():
                 yield SourceDocument(place, article.text, headings=article.headings)
@@ -314,7 +341,8 @@ def _document(record: Any, file: str, line: int, mapping: Mapping[str, str]) -> 
     )
 
 
-def _counted(kinds: Counter[str]) -> str:
+def counts_of_kinds(kinds: Counter[str]) -> str:
+    """The most frequent kinds with their counts, in one line."""
     return ", ".join(f"{count:,} {kind}" for kind, count in kinds.most_common(8))
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from longmark.contrib.make.rag.file_text import Headings
-from longmark.contrib.make.rag.markup import joined
+from longmark.contrib.make.rag.paragraphs import joined
 from longmark.contrib.make.rag.xml_tree import (
     PageOfXml,
     attribute,

@@ -23,7 +23,7 @@ from longmark.contrib.make.rag.latex_macros import DEFINITIONS, LatexMacros
 from longmark.contrib.make.rag.latex_quantity import QUANTITIES, quantity
 from longmark.contrib.make.rag.latex_scan import LatexScanner
 from longmark.contrib.make.rag.latex_table import LatexTables
-from longmark.contrib.make.rag.markup import joined
+from longmark.contrib.make.rag.paragraphs import joined
 from longmark.contrib.make.rag.xml_tree import PageOfXml
 
 _DEEPEST_ARGUMENT = 40  # arguments in each other that are read

@@ -1,302 +1,155 @@
-"""HTML as plain text: a paragraph for each block, a line for each row of a table. Headings of the first
-two levels are noted.
-
-Scripts, navigation, text that is struck out (del, s, strike) and the readings of Japanese words (rt, rp) are left out,
-and so are the soft hyphens and zero-width characters that only say where a line may break. Superscripts and subscripts
-are told from digits (`text.raised`), and formulas (MathML) are written in one line: (a+b)/c, x^2, √(2).
+"""HTML as plain text: the article of a page, as paragraphs.py writes it. page_parts.py says what of a page is not its
+article; references and their numerals, edit links and hidden elements are counted.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
-from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import NamedTuple
 
-from longmark.contrib.make.rag.file_text import BETWEEN, FileText, Headings
-from longmark.contrib.make.rag.formula import Formula
-from longmark.contrib.make.rag.table_rows import TableCell, TableRows, cell_of
+from longmark.contrib.make.rag import page_parts
+from longmark.contrib.make.rag.file_text import FileText
+from longmark.contrib.make.rag.paragraphs import ParagraphCollector, joined
 from longmark.errors import library
-from longmark.text.raised import lowered, raised
 
 HTML = frozenset({".html", ".htm", ".xhtml"})
-_DROPPED = frozenset(
-    {
-        "script",
-        "style",
-        "nav",
-        "template",
-        "noscript",
-        "svg",
-        "head",
-        "button",
-        "select",
-        "del",
-        "s",
-        "strike",
-        "rt",
-        "rp",
-        "rtc",
-    }
-)
-_RAISED = frozenset({"sup", "sub"})
-_LONGEST_RAISED = 200  # characters; a longer one is text
-_BREAKS_ONLY = re.compile("[\u00ad\u200b\u2060\ufeff]+")
-_BLOCKS = frozenset(
-    {
-        "address",
-        "article",
-        "aside",
-        "blockquote",
-        "body",
-        "caption",
-        "center",
-        "dd",
-        "dl",
-        "dt",
-        "details",
-        "div",
-        "fieldset",
-        "figcaption",
-        "figure",
-        "footer",
-        "form",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "header",
-        "hr",
-        "li",
-        "main",
-        "ol",
-        "ul",
-        "p",
-        "pre",
-        "section",
-        "summary",
-        "table",
-        "tbody",
-        "td",
-        "th",
-        "tr",
-        "tfoot",
-        "thead",
-    }
-)
 _CHARSET = re.compile(rb"""charset\s*=\s*["']?\s*([\w.:-]+)""", re.IGNORECASE)
-_HEADINGS = ("h1", "h2")
-_CELLS = frozenset({"td", "th"})
-_ROW_GROUPS = frozenset({"thead", "tbody", "tfoot"})
-_BETWEEN_CELLS = " | "
-_LONGEST_ROW = 2000  # characters; the cells of a longer one are paragraphs
-_ALWAYS_REPEATED = 1 << 16  # characters of cells that span others; beyond it, as many as
-_REPEATED = 4  # times what the page says
-_BREAK = "\0"  # in place of <br>
-_SPACE = re.compile(r"\s+")
-_BROKEN = re.compile(f" ?{_BREAK} ?")
 MOST_TAGS = 1_500_000  # of a page, or of all the pages of a book: reading them takes two seconds
 _LEAST_DEPTH = 256
 _MOST_STEPS = 5 * 10**8
 _FED = 1 << 16  # of open elements, steps through them, bytes fed at once
+_NUMERAL = re.compile(r"\[?\s*[0-9]{1,4}\s*\]?")
+_WITHIN_NOTES = frozenset({"ltx_note_mark", "ltx_tag_note", "ltx_note_type"})
 
 
-class _Raised(NamedTuple):
-    """A sup or sub that has begun. at: how many pieces of text were before it; links: how many had begun; linked: a
-    link begins just before it."""
+class _LeftOut(NamedTuple):
+    """An element that is not read and has not ended. depth: of its start."""
 
-    tag: str
-    at: int
-    links: int
-    linked: bool
+    depth: int
+    reason: str
 
 
-class ParagraphCollector:
-    """Collects the paragraphs of a page, as lxml's parser tells of it: every element that begins also ends. deepest:
-    how many elements may stand in each other."""
+class ArticleCollector(ParagraphCollector):
+    """Collects the paragraphs of a page's article. left_out: what was not read -> how often it occurs."""
 
     def __init__(self, deepest: int) -> None:
-        self.paragraphs: list[str] = []
-        self.headings: list[int] = []  # which paragraphs they are
-        self._words: list[str] = []
-        self._depth = 0
-        self._deepest = deepest
-        self._dropped = self._verbatim = 0  # elements of these kinds that have not ended
-        self._links = 0
-        self._link_at = -1  # how many began; where the one that has not ended did
-        self._raised: list[_Raised] = []  # those that have not ended
-        self._formula: Formula | None = None
-        self._in_formula = 0  # elements in it that have not ended
-        self._after_formula = False
-        self._rows: list[list[TableCell]] = []  # the cells of open rows
-        self._tables: list[TableRows] = []  # those that have not ended
-        self._said = self._repeated = (
-            0  # characters of the page; of cells that stand in further rows or columns
-        )
+        super().__init__(deepest)
+        self.left_out: Counter[str] = Counter()
+        self._of_wiki = False
+        self._article_at = 0  # the depth of the element that holds the article; 0: none was met
+        self._leaving_out: list[_LeftOut] = []
+        self._numeral_at = 0  # the depth of a mark of a reference
+        self._equation_at = 0  # the depth of the row of a table that holds a formula
+        self._notes: list[str] = []
+        self._note_at: tuple[int, int] | None = None  # the depth of a note; the words before it
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
-        self._depth += 1
-        if self._depth > self._deepest:
-            raise ValueError(
-                f"has {self._depth:,} elements in each other, too many to be read; save it as text"
-            )
+        classes = page_parts.classes_of(attributes)
+        if tag in ("td", "th") and self._equation_at and self._depth == self._equation_at:
+            self.data(" ")
+            tag = "span"
+        super().start(tag, attributes)
         if self._formula:
-            self._in_formula += 1
-            self._formula.start(tag)
             return
-        if tag in _DROPPED:
+        if self._dropped:
+            self._count_reference(tag, classes)
+            return
+        self._of_wiki = self._of_wiki or page_parts.is_of_wiki(classes)
+        if not self._article_at and page_parts.is_article(tag, classes, attributes, self._of_wiki):
+            self._begin_article()
+        reason = page_parts.reason_to_leave_out(classes, attributes, self._of_wiki)
+        if self._note_at and not _WITHIN_NOTES.isdisjoint(classes):
+            reason = page_parts.TWICE
+        if reason is not None:
             self._dropped += 1
-        if tag in _BLOCKS:
-            self._end()
-            self._verbatim += tag == "pre"
-            if tag == "table":
-                self._tables.append(TableRows())
-            elif tag == "tr":
-                self._rows.append([])
-            elif tag in _CELLS and self._rows:
-                self._rows[-1].append(cell_of(len(self.paragraphs), attributes))
-        elif self._dropped:
-            return
-        elif tag == "br":
-            self._words.append(_BREAK)
-        elif tag == "math":
-            self._formula = Formula(attributes.get("alttext", ""))
-        elif tag in _RAISED:
-            self._raised.append(
-                _Raised(tag, len(self._words), self._links, self._link_at == len(self._words))
-            )
-        elif tag == "a":
-            self._links += 1
-            self._link_at = len(self._words)
+            self._leaving_out.append(_LeftOut(self._depth, reason))
+            if reason not in (page_parts.TWICE, page_parts.REFERENCES):
+                self.left_out[reason] += 1
+        elif classes:
+            self._mark(tag, classes)
+
+    def _mark(self, tag: str, classes: list[str]) -> None:
+        """Notes where an element begins that is read in a way of its own."""
+        if tag == "sup" and self._of_wiki and "reference" in classes:
+            self._numeral_at = self._depth
+        elif tag == "sup" and "ltx_note_mark" in classes:
+            self._raised[-1] = self._raised[-1]._replace(linked=True)
+        elif tag == "tr" and ("ltx_equation" in classes or "ltx_eqn_row" in classes):
+            self._equation_at = self._depth
+        elif "ltx_note_outer" in classes and self._note_at is None:
+            self._note_at = (self._depth, len(self._words))
 
     def end(self, tag: str) -> None:
-        self._depth -= 1
+        depth = self._depth
         if self._formula:
-            self._end_in_formula()
+            super().end(tag)
             return
-        if tag in _DROPPED:
+        if self._leaving_out and self._leaving_out[-1].depth == depth:
+            self._leaving_out.pop()
             self._dropped -= 1
-        if tag in _BLOCKS:
-            before = len(self.paragraphs)
-            self._end()
-            if tag in _HEADINGS and len(self.paragraphs) > before:
-                self.headings.append(before)
-            self._verbatim -= tag == "pre"
-            if tag == "tr" and self._rows:
-                self._end_row(self._rows.pop())
-            elif tag in _ROW_GROUPS and self._tables:
-                self._tables[-1].end_group()
-            elif tag == "table" and self._tables:
-                self._tables.pop()
-        elif tag in _RAISED and not self._dropped and self._raised and self._raised[-1].tag == tag:
-            self._end_raised(self._raised.pop())
-        elif tag == "a":
-            self._link_at = -1
+        elif not self._dropped:
+            if depth == self._numeral_at:
+                self._end_numeral()
+            elif self._note_at and depth == self._note_at[0]:
+                self._end_note(self._note_at[1])
+        if self._equation_at and depth == self._equation_at + 1 and tag in ("td", "th"):
+            tag = "span"
+        super().end(tag)
+        if depth == self._equation_at:
+            self._equation_at = 0
+        elif depth == self._article_at:
+            self._dropped += 1  # what follows is no part of it
 
-    def data(self, data: str) -> None:
-        if self._formula:
-            self._formula.data(data)
-        elif not self._dropped and (data := _BREAKS_ONLY.sub("", data)):
-            parted = self._after_formula and data[0].isalnum()
-            self._words.append(f" {data}" if parted else data)
-            self._said += len(data)
-            self._after_formula = False
+    def _count_reference(self, tag: str, classes: list[str]) -> None:
+        if self._leaving_out and self._leaving_out[-1].reason == page_parts.REFERENCES:
+            is_entry = tag in page_parts.ENTRIES or not page_parts.ENTRIES.isdisjoint(classes)
+            self.left_out[page_parts.REFERENCES] += is_entry
 
-    def _end_row(self, cells: list[TableCell]) -> None:
-        """Writes the cells of a row in one line, if none has paragraphs of its own, as those of tables for layout do."""
-        ends = [*(cell.at for cell in cells), len(self.paragraphs)]
-        paragraphs = [self.paragraphs[start:end] for start, end in pairwise(ends)]
-        is_long = sum(len(text) for texts in paragraphs for text in texts) > _LONGEST_ROW
-        texts = ["" if is_long else " ".join(texts) for texts in paragraphs]
-        columns = self._columns(cells, texts)
-        if is_long or not any(texts) or any(len(p) > 1 or "\n" in p[0] for p in paragraphs if p):
+    def _begin_article(self) -> None:
+        """What came before is no part of the article."""
+        self._article_at = self._depth
+        if self.paragraphs:
+            self.left_out[page_parts.NOT_ARTICLE] += 1
+        self.paragraphs.clear()
+        self.headings.clear()
+
+    def _end_numeral(self) -> None:
+        """Leaves out the numeral of a reference; a letter is that of a note."""
+        self._numeral_at = 0
+        if not self._raised:
             return
-        if len(cells) == 1 and len(columns) == cells[0].columns:  # a heading across the table
-            return
-        if sum(map(len, columns)) > _LONGEST_ROW:
-            columns = texts
-        if len(columns) < 2:
-            return
-        first = cells[0].at
-        self.paragraphs[first:] = [_BETWEEN_CELLS.join(columns)]
-        while self.headings and self.headings[-1] >= first:
-            self.headings.pop()
+        at = self._raised[-1].at
+        text = self._short_text(at)
+        if text is not None and _NUMERAL.fullmatch(text.strip()):
+            self._words[at:] = []
+            self.left_out["numerals of references"] += 1
 
-    def _columns(self, cells: list[TableCell], texts: list[str]) -> list[str]:
-        """The texts of a row with those that span into it, as long as a page repeats little of what it says."""
-        if not self._tables:
-            return texts
-        if self._repeated > _ALWAYS_REPEATED + _REPEATED * self._said:
-            self._tables[-1].forget()
-            return texts
-        columns = self._tables[-1].row(cells, texts)
-        between = len(_BETWEEN_CELLS) * (len(columns) - len(texts))
-        self._repeated += sum(map(len, columns)) - sum(map(len, texts)) + between
-        return columns
-
-    def _end_in_formula(self) -> None:
-        if self._formula and self._in_formula:
-            self._in_formula -= 1
-            self._formula.end()
-        elif self._formula:
-            text = self._formula.text()
-            self._formula = None
-            parted = bool(self._words) and self._words[-1][-1:].isalnum()
-            self._words.append(f" {text}" if parted else text)
-            self._after_formula = True
-
-    def _end_raised(self, begun: _Raised) -> None:
-        """Writes a superscript or subscript in plain characters, if it is short."""
-        text = self._short_text(begun.at)
-        if text is None or _BREAK in text:
-            return
-        if begun.tag == "sub":
-            plain = lowered(text)
-        else:
-            before = "".join(self._words[max(0, begun.at - 3) : begun.at])
-            plain = raised(text, before, linked=begun.linked or self._links > begun.links)
-        self._words[begun.at :] = [plain]
-
-    def _short_text(self, at: int) -> str | None:
-        """What was collected from a place on; None if it is long."""
-        length = 0
-        for place in range(len(self._words) - 1, at - 1, -1):
-            length += len(self._words[place]) + 1
-            if length > _LONGEST_RAISED:
-                return None
-        return "".join(self._words[at:])
-
-    def _end(self) -> None:
-        self._raised.clear()
-        self._link_at = -1
-        self._after_formula = False
-        if not self._words:
-            return
-        text = "".join(self._words)
-        self._words = []
-        text = (
-            text.replace(_BREAK, "\n")
-            if self._verbatim
-            else _BROKEN.sub("\n", _SPACE.sub(" ", text))
-        )
-        if text := text.strip():
-            self.paragraphs.append(text)
+    def _end_note(self, at: int) -> None:
+        """Keeps the text of a note for the end, behind its mark."""
+        self._note_at = None
+        mark = self._words[at - 1].strip() if 0 < at <= len(self._words) else ""
+        note = " ".join("".join(self._words[at:]).split())
+        if note:
+            self._notes.append(f"{mark} {note}".strip())
+            self._words[at:] = []
 
     def close(self) -> None:
-        self._end()
+        super().close()
+        self.paragraphs += self._notes
+        self._notes = []
 
 
-def _paragraphs(text: str) -> ParagraphCollector:
+def _paragraphs(text: str) -> ArticleCollector:
     """The paragraphs of a page, read in a time that grows with its length. ValueError for a page with too many tags.
 
     An end tag that fits no element costs as many steps as elements are open, so that their product is limited."""
     etree = library("lxml.etree", "reading HTML and EPUB files", "rag")
     if (tags := text.count("<")) > MOST_TAGS:
         raise ValueError(f"has {tags:,} tags, more than the {MOST_TAGS:,} that are read; split it")
-    paragraphs = ParagraphCollector(max(_LEAST_DEPTH, _MOST_STEPS // (text.count("</") + 1)))
+    paragraphs = ArticleCollector(max(_LEAST_DEPTH, _MOST_STEPS // (text.count("</") + 1)))
     raw = text.replace("\0", "").encode("utf-8", "replace")
     if raw.strip():
         parser = etree.HTMLParser(target=paragraphs, encoding="utf-8", huge_tree=True)
@@ -328,19 +181,10 @@ def html_text(raw: bytes) -> FileText:
         )
     except (LookupError, UnicodeError):
         raise ValueError(f"is not in its encoding, {encoding}; save it as UTF-8") from None
-    text, headings = joined(_paragraphs(text))
-    return FileText(text, headings)
-
-
-def joined(paragraphs: ParagraphCollector) -> tuple[str, Headings]:
-    """The text of what was collected, a blank line between paragraphs, and its headings."""
-    starts = list(
-        accumulate(
-            (len(paragraph) + len(BETWEEN) for paragraph in paragraphs.paragraphs), initial=0
-        )
+    paragraphs = _paragraphs(text)
+    text, headings = joined(paragraphs)
+    return FileText(
+        text,
+        headings=headings,
+        left_out=dict(+paragraphs.left_out),
     )
-    headings = tuple(
-        (starts[place], " ".join(paragraphs.paragraphs[place].split()))
-        for place in paragraphs.headings
-    )
-    return BETWEEN.join(paragraphs.paragraphs), headings

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from longmark.contrib.make.rag.file_text import BETWEEN, FileText
-from longmark.contrib.make.rag.markup import joined
 from longmark.contrib.make.rag.omml import write_equation
 from longmark.contrib.make.rag.ooxml import Package, PackageRelation, opened, relation_id
+from longmark.contrib.make.rag.paragraphs import joined
 from longmark.contrib.make.rag.xml_tree import (
     PageOfXml,
     attribute,

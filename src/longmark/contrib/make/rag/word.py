@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from longmark.contrib.make.rag.file_text import FileText
-from longmark.contrib.make.rag.markup import joined
 from longmark.contrib.make.rag.omml import write_equation
 from longmark.contrib.make.rag.ooxml import Package, opened
+from longmark.contrib.make.rag.paragraphs import joined
 from longmark.contrib.make.rag.xml_tree import (
     PageOfXml,
     attribute,

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from longmark.contrib.make.rag.markup import MOST_TAGS, ParagraphCollector
+from longmark.contrib.make.rag.markup import MOST_TAGS
+from longmark.contrib.make.rag.paragraphs import ParagraphCollector
 from longmark.errors import library
 
 DEEPEST = 200  # elements in each other; lxml itself stops at 256

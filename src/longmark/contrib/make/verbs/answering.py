@@ -17,7 +17,7 @@ from longmark.cli.arguments import (
     whole,
 )
 from longmark.options import option
-from longmark.options.groups import ScoringOptions
+from longmark.options.groups import DryRunOption, ScoringOptions
 
 CLI = "longmark.contrib.make.cli"
 EXAMPLES = "the examples to write: .jsonl, .csv, .tsv or .parquet"
@@ -56,7 +56,7 @@ def rag(verbs: Any) -> None:
         "DOCS",
         "a folder of documents of any kind that docs/rag.md lists, or one such file",
     )
-    add(verb, "--out", "IDX", "the folder of the index", required=True)
+    add(verb, "--out", "IDX", "the folder of the index (required, unless --dry-run)")
     add(
         verb, "--embedder", "MODEL", "the model that embeds the passages (default: none, BM25 only)"
     )
@@ -100,6 +100,8 @@ def rag(verbs: Any) -> None:
     )
     add(verb, "--approximate", "", "search the vectors approximately, with faiss")
     add(verb, "--skip-bad", "", "skip unreadable documents instead of stopping")
+    text = "print what would be read of each file, and what left out; make no index"
+    add_options(verb, DryRunOption, titled=False, help={"dry_run": text})
     add_calls(verb)
 
     verb = add_verb(
