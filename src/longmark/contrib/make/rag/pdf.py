@@ -1,12 +1,17 @@
-"""PDF files as plain text, by pypdf."""
+"""PDF files as plain text, by pypdf: the lines of their pages in the order in which the file draws them, without running
+heads and feet, and with words in one that are divided at the end of a line (pdf_lines.py). Pages that are pictures are
+counted. Rows of tables are lines without marks between cells; footnotes stand at the end of their page.
+"""
 
 from __future__ import annotations
 
 import logging
 from itertools import accumulate
 from pathlib import Path
+from typing import Any
 
-from longmark.contrib.make.rag.file_text import FileText
+from longmark.contrib.make.rag.file_text import BETWEEN, FileText
+from longmark.contrib.make.rag.pdf_lines import joined_words, without_running_heads
 from longmark.errors import library
 
 MOST_PAGES = 20_000
@@ -28,12 +33,13 @@ def pdf_text(path: Path, limit: int) -> FileText:
                     f"has {count:,} pages, more than the {MOST_PAGES:,} that are read; split it"
                 )
             pages = []
-            size = 0
+            size = pictures = 0
             for page in reader.pages:
                 # A font may map a glyph to half of a surrogate pair, or to nothing.
                 pages.append(
                     page.extract_text().encode("utf-8", "replace").decode().replace("\0", "")
                 )
+                pictures += not pages[-1].strip() and _has_picture(page)
                 if (size := size + len(pages[-1])) > limit:
                     raise _Refused(f"has more than {limit >> 20} Mi characters of text; split it")
     except (OSError, _Refused):
@@ -49,14 +55,31 @@ def pdf_text(path: Path, limit: int) -> FileText:
         ) from None
     finally:
         logger.setLevel(before)
-    pages = [page.strip() for page in pages]
-    if not any(pages):
+    if not any(page.strip() for page in pages):
         raise ValueError(
             "has no text, as scanned pages have none; recognise it (OCR), for example with: "
             "ocrmypdf SCAN.pdf TEXT.pdf"
         )
-    starts = accumulate((len(page) + 2 for page in pages[:-1]), initial=0)
-    return FileText("\n\n".join(pages), pages=tuple(starts))
+    pages, running_heads = without_running_heads([page.strip() for page in pages])
+    pages = joined_words(pages)
+    left_out = {
+        "running heads and feet": running_heads,
+        "pages that are pictures, as of a scan (ocrmypdf adds their text)": pictures,
+    }
+    starts = accumulate((len(page) + len(BETWEEN) for page in pages[:-1]), initial=0)
+    return FileText(
+        BETWEEN.join(pages),
+        pages=tuple(starts),
+        left_out={reason: count for reason, count in left_out.items() if count},
+    )
+
+
+def _has_picture(page: Any) -> bool:
+    """Whether a page of pypdf has an image, as a scanned one does."""
+    resources = page.get("/Resources")
+    objects = resources.get_object().get("/XObject") if resources is not None else None
+    images = objects.get_object().values() if objects is not None else ()
+    return any(image.get_object().get("/Subtype") == "/Image" for image in images)
 
 
 class _Refused(ValueError):
