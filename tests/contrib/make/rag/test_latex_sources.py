@@ -122,6 +122,10 @@ CASES = {
     ),
     "a cell of two lines": (r"\begin{tabular}{ll}\makecell{a\\b} & c\end{tabular}", "a b | c"),
     "a document command": (r"\NewDocumentCommand{\k}{m}{<#1>} \k{x}", "<x>"),
+    "a title in the document": (
+        r"\begin{document}\title{Dams}\author{Doe} Rain.\end{document}",
+        "Dams\n\nRain.",
+    ),
     "a note in a note": (r"a\footnote{b\footnote{c}}", "a[1]\n\n[1] b[2]\n\n[2] c"),
 }
 

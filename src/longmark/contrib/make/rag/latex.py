@@ -283,11 +283,12 @@ class _LatexReader:
     def _take_title(self, _name: str) -> None:
         self._scanner.option()
         self._title = self._scanner.argument()
+        self._write_title()  # in the preamble it waits
 
     def _write_title(self, _name: str = "") -> None:
-        title = self._title
-        self._title = ""
-        if title and not self._muted:
+        if self._title and not self._muted:
+            title = self._title
+            self._title = ""
             self._block("h1", title)
 
     def _block(self, tag: str, text: str) -> None:
