@@ -54,7 +54,7 @@ def test_every_system_answers_every_question_at_length():
     assert Counter(one.system for one in answers().values()) == dict.fromkeys(SYSTEMS, 15)
     assert len({(one.question_id, one.system) for one in answers().values()}) == 60
     lengths = {id: len((one.answer or "").split()) for id, one in answers().items()}
-    assert {id: length for id, length in lengths.items() if not 150 <= length <= 400} == {}
+    assert {id: length for id, length in lengths.items() if not 120 <= length <= 400} == {}
     assert len({one.meta["topic"] for one in answers().values()}) == 4
 
 

@@ -8,6 +8,7 @@ answers as they are: those with a defect are compared with those without it to t
 from __future__ import annotations
 
 import io
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from statistics import NormalDist
@@ -179,31 +180,40 @@ def _live_words(demo: Demo, live: Live) -> str:
 
 def _first_line(demo: Demo) -> str:
     """Which system is better, by whom."""
-    says = _words_and_defects(demo)
     if not is_ahead(demo):
-        return says
-    return f"{says.rstrip('.')}; the built-in claim checker's recall puts {fewest_defects(demo.corpus)} first."
+        return _words_and_defects(demo)
+    return (
+        f"{fewest_defects(demo.corpus)} has the fewest defects, and the built-in claim checker's recall puts it "
+        f"first; {_by_words(demo)}."
+    )
 
 
 def _words_and_defects(demo: Demo) -> str:
-    """Which system the metrics that compare words put first, and whose answers have the fewest defects."""
-    of_words = [
-        metric
+    """Whose answers have the fewest defects, and which system the metrics that compare words put first."""
+    fewest = fewest_defects(demo.corpus)
+    conjunction = "and" if set(_first_by_words(demo)) == {fewest} else "but"
+    return f"{fewest} has the fewest defects, {conjunction} {_by_words(demo)}."
+
+
+def _first_by_words(demo: Demo) -> Counter[str]:
+    """System -> how many metrics that compare words put it first. The length is none: it is a baseline."""
+    return Counter(
+        metric.systems[0].system
         for metric in demo.comparison.metrics
         if metric.metric in WORDS and metric.metric != LONGER
-    ]
-    first = {metric.systems[0].system for metric in of_words}
-    fewest = fewest_defects(demo.corpus)
-    if first == {fewest}:
-        return (
-            f"{fewest} has the fewest defects, and every metric that compares words puts it first."
-        )
-    subject = (
-        "every metric that compares words puts"
-        if len(first) == 1
-        else "the metrics that compare words put"
     )
-    return f"{fewest} has the fewest defects, but {subject} {listed(sorted(first))} first."
+
+
+def _by_words(demo: Demo) -> str:
+    """Which systems the metrics that compare words put first."""
+    counts = _first_by_words(demo)
+    if len(counts) == 1:
+        return f"every metric that compares words puts {min(counts)} first"
+    firsts = [
+        f"{count} {'puts' if count == 1 else 'put'} {system} first"
+        for system, count in counts.most_common()
+    ]
+    return f"of {counts.total()} metrics that compare words, {listed(firsts)}"
 
 
 def _by_the_judge(demo: Demo) -> str:
