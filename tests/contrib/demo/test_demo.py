@@ -131,7 +131,9 @@ def test_the_demo_says_what_is_recorded_which_system_is_better_and_where_the_wor
     assert run_demo(out, judge=FAKE()) == 0
     printed = capsys.readouterr().out
     assert "240 replies of Qwen2.5-Coder-1.5B-Instruct" in printed
-    assert "The judge's coherence puts birch first and dogwood last, which could be chance." in printed
+    assert (
+        "The judge's coherence puts birch first and dogwood last, which could be chance." in printed
+    )
     assert (
         "alder has the fewest defects, and the built-in claim checker's recall puts it first; of 4 metrics that "
         "compare words, 3 put cedar first and 1 puts alder first." in printed
