@@ -134,6 +134,26 @@ READ: dict[str, tuple[str, tuple[Any, ...], int, str | None, dict[str, int]]] = 
         (None, "The Nile is in Africa. [1] It is long.", (), ()),
         *(2, "gpt-4o-search-preview", {}),
     ),
+    "perplexity.jsonl": (
+        "chat completions of OpenAI",
+        (None, "The Nile is in Africa[1]. It is long[2].", (), ()),
+        *(1, "sonar", {}),
+    ),
+    "azure-on-your-data.jsonl": (
+        "chat completions of Azure OpenAI on your data",
+        (None, "The Nile is in Africa [doc1]. It is long [doc2].", (), ()),
+        *(1, "gpt-4o", {}),
+    ),
+    "cohere.jsonl": (
+        "replies of Cohere",
+        (None, "The Nile is in Africa [1]. It is long [2][1].", (), ()),
+        *(1, None, {}),
+    ),
+    "mistral.jsonl": (
+        "conversations of Mistral",
+        (None, "The Nile is in Africa [1]. It is long.", (), ()),
+        *(1, "mistral-medium-latest", {}),
+    ),
     "openai-batch.jsonl": (
         "results of a batch of OpenAI",
         (None, "The Nile is in Africa. [1] It is long.", (), ()),

@@ -86,7 +86,7 @@ def _source(place: str, raw: Any, have_texts: bool) -> CitedSource:
     if not isinstance(raw, Mapping):
         raise Problem(f"{place}: expected an id or an object with id and text, found {found(raw)}")
     source_id = _id_of(raw)
-    body = _body_of(raw)
+    body = body_of(raw)
     if source_id is None and body is None and not have_texts:
         raise Problem(f"{place}: expected an id (or url) or a text; remove the entry or add one")
     source_text = None if body is None else text(f"{place}.text", body)
@@ -110,7 +110,8 @@ def _id_of(source: Mapping[str, Any]) -> Any:
     )
 
 
-def _body_of(source: Mapping[str, Any]) -> Any:
+def body_of(source: Mapping[str, Any]) -> Any:
+    """The text of a source in an object, its excerpts joined; a value that is no text where a key of texts has one."""
     bodies = [
         source[key]
         for key in _TEXTS

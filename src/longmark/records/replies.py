@@ -1,7 +1,8 @@
 """Replies of model APIs that cite, as saved objects: one text with markers, and the sources that these name.
 
 Read are Anthropic's messages (`citations` of text blocks), OpenAI's Responses and Chat Completions (`annotations`), and
-Gemini's candidates (`groundingMetadata`), each whole or as the part that a tool kept: a message, its content, an output.
+Gemini's candidates (`groundingMetadata`), each whole or as the part that a tool kept: a message, its content, an output;
+whole replies of Perplexity, Cohere, Mistral and Azure OpenAI on your data are in `vendor_replies`.
 Field names follow anthropic 2.14.0, openai 3.57.0 and google-genai 3.6.1, whose own models read the test fixtures.
 
 Offsets count in the unit of the API. OpenAI's are characters; where the address of a citation stands in its span only if
@@ -15,33 +16,16 @@ search, `retrievedContext.text`), or the passage of the record that holds the qu
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from longmark.records.cited import CitedSource, comparable_id
 from longmark.records.messages import ANSWERS, parsed, role_of
+from longmark.records.reply_text import ABSENT as ABSENT  # published here
+from longmark.records.reply_text import NOWHERE as NOWHERE
+from longmark.records.reply_text import QUOTATION_JOINT, CitedReply, ReplyParts
 from longmark.records.turn import Context
-
-NOWHERE = "citations whose place is not in the reply"
-ABSENT = "citations of a source that the reply does not list"
-_JOINT = "\n"  # between quotations of one source
-_WITHIN = re.compile(
-    r"(?:[^\W\d_]{4}|\d|[)\]\"'”’*_%])[.!?](?:[\"'”’)*_]{0,3})(?=\s+[^\W\da-z_])|[。！？](?=\S)"
-)
-"""Ends of sentences in a span, with a word of four letters before them, so that no abbreviation is one."""
-_LINE_END = re.compile(r"[.!?。！？…][\"'”’)*_|\s]*(?=\n)")
-
-
-@dataclass(frozen=True, slots=True)
-class CitedReply:
-    """A reply as an answer. text: with a marker, ` [1]`, behind what cites; sources: what the numbers name; ignored:
-    citations that could not be read, counted by their reason."""
-
-    text: str
-    sources: tuple[CitedSource, ...] = ()
-    ignored: Mapping[str, int] = field(default_factory=dict)
+from longmark.records.vendor_replies import vendor_reply
 
 
 def reply_of(value: Any) -> CitedReply | None:
@@ -78,7 +62,7 @@ def with_texts(
     for source in sources:
         full_text = by_id.get(comparable_id(source.id)) if source.id else None
         if full_text is None and source.text is not None:
-            quotations = source.text.split(_JOINT)
+            quotations = source.text.split(QUOTATION_JOINT)
             full_text = next(
                 (
                     context.text
@@ -99,6 +83,9 @@ def with_texts(
 
 
 def _of_object(document: Mapping[str, Any]) -> CitedReply | None:
+    reply = vendor_reply(document)
+    if reply is not None:
+        return reply
     candidates = _objects(document.get("candidates"))
     if candidates and isinstance(candidates[0].get("content"), Mapping):
         return _of_gemini(candidates[0])
@@ -171,69 +158,6 @@ def _has_text(content: Any) -> bool:
     return any(_text_of(block) for block in _objects(content))
 
 
-# The reply as it is built ------------------------------------------------------------------------------------------
-
-
-@dataclass(slots=True)
-class _ReplyParts:
-    """The text so far, where its markers go, and the sources by their keys, in the order of their numbers."""
-
-    text: str = ""
-    marks: list[tuple[int, int]] = field(default_factory=list)
-    keys: dict[object, int] = field(default_factory=dict)
-    ids: list[str | None] = field(default_factory=list)
-    texts: list[dict[str, None]] = field(default_factory=list)
-    ignored: Counter[str] = field(default_factory=Counter)
-
-    def number(self, key: object, source_id: Any, quotation: Any = None) -> int:
-        """The number of a source, from 1; what is quoted of it is kept once."""
-        number = self.keys.setdefault(key, len(self.keys) + 1)
-        if number > len(self.ids):
-            self.ids.append(source_id if isinstance(source_id, str) and source_id else None)
-            self.texts.append({})
-        if isinstance(quotation, str) and quotation.strip():
-            self.texts[number - 1][quotation.strip()] = None
-        return number
-
-    def mark(self, start: int, end: int, number: int) -> None:
-        """Puts a marker behind each sentence of a span of the text."""
-        span = self.text[start:end]
-        # a marker at the end of a long span alone would leave the sentences before it uncited
-        ends = [match.end() for match in _WITHIN.finditer(span)]
-        ends += [match.end() for match in _LINE_END.finditer(span.rstrip())]
-        places = {start + place for place in ends} | {end}
-        self.marks += [(_place(self.text, place), number) for place in sorted(places)]
-
-    def reply(self) -> CitedReply:
-        numbers_at: dict[int, dict[int, None]] = {}
-        for place, number in self.marks:
-            numbers_at.setdefault(place, {})[number] = None
-        pieces = []
-        position = 0
-        for place in sorted(numbers_at):
-            pieces.append(self.text[position:place])
-            pieces.append(" " + "".join(f"[{number}]" for number in numbers_at[place]))
-            position = place
-        pieces.append(self.text[position:])
-        sources = (
-            CitedSource(id=source_id, text=_JOINT.join(quotations) or None)
-            for source_id, quotations in zip(self.ids, self.texts, strict=True)
-        )
-        return CitedReply("".join(pieces), tuple(sources), dict(self.ignored))
-
-
-def _place(text: str, place: int) -> int:
-    """The place of a marker: not inside a word, and before white space."""
-    while 0 < place < len(text) and text[place - 1].isalnum() and text[place].isalnum():
-        if not text[place - 1].isascii():  # scripts that do not separate words
-            break
-        place += 1
-    # behind the sentence that it belongs to, not before the next one
-    while place > 0 and text[place - 1].isspace():
-        place -= 1
-    return place
-
-
 # Anthropic and OpenAI ----------------------------------------------------------------------------------------------
 
 
@@ -242,7 +166,7 @@ def _of_blocks(
 ) -> CitedReply:
     """The text blocks of a content. Anthropic splits a sentence at its citations, so that blocks join as they are; a
     call of a tool between them ends a paragraph."""
-    parts = _ReplyParts()
+    parts = ReplyParts()
     searched = _file_texts(output)
     is_split = any(_objects(block.get("citations")) for block in blocks)
     was_text = False
@@ -288,7 +212,7 @@ def _cited_document(citation: Mapping[str, Any]) -> tuple[object, str | None]:
 
 
 def _add_annotations(
-    parts: _ReplyParts,
+    parts: ReplyParts,
     start: int,
     text: str,
     annotations: Sequence[Mapping[str, Any]],
@@ -400,7 +324,7 @@ def _text_of(block: Mapping[str, Any]) -> str:
 
 
 def _of_gemini(candidate: Mapping[str, Any]) -> CitedReply:
-    parts = _ReplyParts()
+    parts = ReplyParts()
     starts: dict[int, tuple[int, str]] = {}
     for number, part in enumerate(_objects(candidate["content"].get("parts"))):
         if isinstance(part.get("text"), str) and not part.get("thought"):
@@ -425,7 +349,7 @@ def _of_gemini(candidate: Mapping[str, Any]) -> CitedReply:
     return parts.reply()
 
 
-def _number_of_chunk(parts: _ReplyParts, index: int, chunk: Mapping[str, Any]) -> int:
+def _number_of_chunk(parts: ReplyParts, index: int, chunk: Mapping[str, Any]) -> int:
     """The number of the source that a chunk is of. Chunks of one address are one source; a page of a search has an
     address that redirects, and only its title says whose it is."""
     inner = next(

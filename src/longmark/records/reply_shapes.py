@@ -100,7 +100,40 @@ GEMINI_BATCH = Shape(
     ignored={"further choices of a reply": "response.candidates[1:]"},
 )
 
+COHERE = Shape(
+    "replies of Cohere",
+    "cohere 7.3.1 (V2ChatResponse)",
+    keys=("finish_reason", "message"),
+    when="message.role == 'assistant' && type(message.content) == 'array'",
+    fields={"id": "id", "answer": "@", **_BESIDE},
+)
+
+MISTRAL_CONVERSATIONS = Shape(
+    "conversations of Mistral",
+    "mistralai 3.7.0 (models.ConversationResponse)",
+    keys=("object", "outputs"),
+    when="object == 'conversation.response'",
+    fields={
+        "id": "conversation_id",
+        "answer": "@",
+        "system": "outputs[?type == 'message.output'] | [-1].model",
+        **_BESIDE,
+    },
+)
+
+AZURE = Shape(
+    "chat completions of Azure OpenAI on your data",
+    "Azure's REST reference (extensions.chat.completion)",
+    keys=("object", "choices"),
+    when="object == 'extensions.chat.completion'",
+    fields={"id": "id", "answer": "@", "system": "model", **_BESIDE},
+    ignored={"further choices of a reply": "choices[1:]"},
+)
+
 SHAPES = (
+    COHERE,
+    MISTRAL_CONVERSATIONS,
+    AZURE,
     ANTHROPIC,
     ANTHROPIC_BATCH,
     OPENAI_RESPONSES,
