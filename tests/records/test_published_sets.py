@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from longmark.errors import BadInput
+from longmark.errors import BadInput, UserError
 from longmark.records import Pair
 from longmark.records.read import Reading
 from longmark.records.set_answers import asqa_records, best_answer, completions
@@ -74,6 +74,14 @@ ANSWERS: dict[str, tuple[str, list[tuple[Any, ...]], str]] = {
         ],
         "4 short answers",
     ),
+    "beir-queries.jsonl": (
+        "BEIR queries",
+        [
+            ("q1", "Why is ice light?", None, None, 0, ()),
+            ("7", "Why is the sea salt?", None, None, 0, ()),
+        ],
+        "nothing",
+    ),
     "eli5.jsonl": (
         "ELI5",
         [
@@ -111,6 +119,20 @@ LABELS: dict[str, tuple[str, list[tuple[Any, ...]], str]] = {
             (ANSWERS["aggrefact.jsonl"][1][0][0], "people", 1.0),
             (ANSWERS["aggrefact.jsonl"][1][1][0], "people", 0.0),
         ],
+        "nothing",
+    ),
+    "umbrela.txt": (
+        "relevance judgments of TREC",
+        [
+            ("2024-1/msmarco_v2.1_doc_1#0", "people", 3.0),
+            ("2024-1/msmarco_v2.1_doc_2#0", "people", 0.0),
+            ("2024-7/msmarco_v2.1_doc_1#0", "people", 1.0),
+        ],
+        "nothing",
+    ),
+    "beir-qrels.tsv": (
+        "relevance judgments of BEIR",
+        [("7/d1", "people", 2.0), ("q1/d1", "people", 1.0), ("q1/d2", "people", 0.0)],
         "nothing",
     ),
     "mt-bench-ratings.jsonl": (
@@ -239,3 +261,30 @@ def test_a_completion_that_is_no_text_is_refused_with_its_field() -> None:
     record["rejected"] = [5]
     with pytest.raises(BadInput, match=r"answer: expected text, found 5"):
         list(Reading([record]))
+
+
+def test_a_line_that_is_no_judgment_is_named_with_what_it_should_be(tmp_path: Path) -> None:
+    path = tmp_path / "some.qrels"
+    path.write_text("q1 0 d1 3\nq1 0 d2\n\nq1 0 d3 1.5\n")
+    with pytest.raises(BadInput) as error:
+        Labels(path)
+    lines = [line for line in str(error.value).splitlines() if "no judgment of TREC" in line]
+    assert [line.split(":")[1] for line in lines] == ["2", "4"]
+    assert "expected four columns: TOPIC ITERATION DOCUMENT RELEVANCE" in lines[0]
+
+
+def test_a_text_that_is_no_table_of_judgments_is_no_file_of_records(tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("q1 0 d1 3\nThe second line is prose.\n")
+    with pytest.raises(UserError, match="the suffix must be one of"):
+        Labels(path)
+    (tmp_path / "none.qrels").write_text("")
+    with pytest.raises(UserError, match="the suffix must be one of"):
+        Labels(tmp_path / "none.qrels")
+
+
+def test_passages_of_topics_have_the_ids_of_their_judgments() -> None:
+    record = {"qid": "2024-1", "docid": "msmarco_v2.1_doc_1#0", "question": "Why?", "answer": "So."}
+    (example,) = Reading([record], mapping={"id": "qid,docid"}).singles()
+    with Labels(FILES / "umbrela.txt") as labels:
+        assert example.id in {label.example_id for label in labels.select()}

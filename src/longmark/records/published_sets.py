@@ -126,6 +126,14 @@ ELI5 = Shape(
     ignored={"answers with fewer points": "answers.text[1:]"},
 )
 
+BEIR_QUERIES = Shape(
+    "BEIR queries",
+    "beir-cellar/beir (README.md: queries.jsonl; corpus.jsonl beside it has titles)",
+    keys=("_id", "text", "metadata"),
+    when="!contains(keys(@), 'title')",
+    fields={"id": "_id", "question_id": "_id", "question": "text"},
+)
+
 SHAPES = (
     REWARD_BENCH,
     REWARD_BENCH_2,
@@ -135,4 +143,5 @@ SHAPES = (
     AGGREFACT,
     ASQA,
     ELI5,
+    BEIR_QUERIES,
 )

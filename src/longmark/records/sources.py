@@ -13,7 +13,7 @@ from typing import Any
 
 from longmark.errors import UserError, library
 from longmark.options import named
-from longmark.records import containers
+from longmark.records import containers, qrels
 from longmark.records.arrow_records import BATCH, of_batches, of_files
 from longmark.records.csv_records import csv_records
 from longmark.records.encodings import encoding_note
@@ -60,6 +60,8 @@ def kind_of(path: Path) -> str:
     if path.is_dir():
         return "folder" if containers.data_files(path) else ""
     check_regular(path)
+    if qrels.is_one(path):
+        return "qrels"
     kinds = KINDS | _MORE
     kind = kinds.get(path.suffix.lower())
     if kind is None:
@@ -206,12 +208,18 @@ def _folder(path: Path) -> Records:
     return of_files(files, files[0].suffix[1:], path)
 
 
+def _qrels(path: Path) -> Records:
+    for line, judgment in qrels.judgments(path):
+        yield line, UnreadableRecord(judgment) if isinstance(judgment, str) else judgment
+
+
 _OTHERS: dict[str, Callable[[Path], Records]] = {
     "parquet": _parquet,
     "arrow": _arrow,
     "folder": _folder,
     "xlsx": _sheet,
     "inspect": lambda path: enumerate(containers.of_inspect(path), 1),
+    "qrels": _qrels,
 }
 
 

@@ -360,6 +360,23 @@ MT_BENCH_VOTES = LabelTool(
     ignored=_SECOND_TURN,
 )
 
+# A judgment is of a passage for a topic: examples of passages have such ids with `--map id=TOPIC,PASSAGE`.
+QRELS = LabelTool(
+    "relevance judgments of TREC",
+    "trec_eval (README: qrels), TREC RAG 2024 (labels of UMBRELA, 0 to 3)",
+    keys=("topic", "iteration", "docid", "relevance"),
+    columns={"example_id": "join('/', [topic, docid])", "value": "relevance"},
+)
+BEIR_QRELS = LabelTool(
+    "relevance judgments of BEIR",
+    "beir-cellar/beir (README.md: qrels/test.tsv)",
+    keys=("query-id", "corpus-id", "score"),
+    columns={
+        "example_id": 'join(\'/\', [to_string("query-id"), to_string("corpus-id")])',
+        "value": "score",
+    },
+)
+
 TOOLS = (
     LABEL_STUDIO_PAIRS,
     LABEL_STUDIO,
@@ -384,6 +401,8 @@ TOOLS = (
     MT_BENCH_RATINGS,
     MT_BENCH_GAMES,
     MT_BENCH_VOTES,
+    QRELS,
+    BEIR_QRELS,
 )
 """The first one that fits is read."""
 
