@@ -161,6 +161,7 @@ DECLARED: dict[str, tuple[list[str], dict[str, object], Any]] = {
             "reading": "all",
             "empty": "undefined",
             "support": "whole",
+            "elsewhere": False,
         },
         {
             **dict.fromkeys(

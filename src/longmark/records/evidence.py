@@ -258,8 +258,8 @@ class SourceFate(Evidence):
 
 
 class CitedClaim(SupportedClaim):
-    """A sentence of the answer with its citations. state: supported, not supported, not cited, not known; passages:
-    those that support it."""
+    """A sentence of the answer with its citations. state: supported, not supported, supported elsewhere, not cited, not
+    known; passages: those that support it."""
 
     state: str
     citations: list[SourceFate] = []

@@ -40,6 +40,7 @@ STATES = {
     "wrong": ("✗", "not in the reference", "no"),
     "declined": ("–", "no claim", "declined"),
     "uncited": ("○", "no source named", "declined"),
+    "elsewhere": ("↷", "a source that it does not name supports it", "part"),
     "unknown": ("?", "a source is missing", "declined"),
     "missing": ("+", "missing from the answer", "missing"),
 }
@@ -53,6 +54,7 @@ _CITED = {
     "partly supported": "part",
     "not supported": "no",
     "not cited": "uncited",
+    "supported elsewhere": "elsewhere",
     "not known": "unknown",
 }
 """State of a sentence with citations -> state of `STATES`."""
@@ -62,6 +64,7 @@ _SAYS_CITED = {
     "part": "a source that it names supports a part of it",
     "no": "its sources do not support it",
     "uncited": "it names no source",
+    "elsewhere": "only a source that it does not name supports it",
     "unknown": "the example does not have the text of a source",
 }
 _SAYS_DECLINED = "it only says that there is no answer"
@@ -355,8 +358,10 @@ def _note(claim: SupportedClaim, contexts: Sequence[Context], basis: Basis) -> d
 
 
 def _cited_note(claim: CitedClaim, contexts: Sequence[Context], state: str) -> dict[str, Any]:
-    """What stands beside a sentence: what its citations are, and the closest sentence of each source that it names."""
+    """What stands beside a sentence: what its citations are, and the closest sentence of each source that it names or that
+    supports it."""
     numbers = [number for citation in claim.citations for number in citation.passages]
+    numbers += claim.passages  # of sources that it does not name, too
     fates = _fates(claim)
     says = _SAYS_CITED.get(state, "") + (f": {fates}" if fates else "")
     return {

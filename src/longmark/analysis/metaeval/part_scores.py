@@ -49,6 +49,7 @@ _CITED = {
     "partly supported": 0.5,
     "not supported": 0.0,
     "not cited": 0.0,
+    "supported elsewhere": 0.0,
 }
 """State of a sentence with citations -> its score; others are not known."""
 _FATES = {"needed": 1.0}

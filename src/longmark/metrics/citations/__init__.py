@@ -31,7 +31,8 @@ citations, quotes without quotations, uncited without a sentence that needs a so
 without its text). A number without a source, and a footnote without a definition, support nothing: they count against
 precision and resolvable.
 Cost: a call for each 25 sentences that name the same sources; precision and f1 ask, of each supported sentence with
-several citations, about each source alone and, where that does not support it, about the others. With support=graded a
+several citations, about each source alone and, where that does not support it, about the others. With elsewhere=true a
+call for each other source and 25 sentences that are not supported. With support=graded a
 call of the judge for each 25 sentences and 16,000 bytes of the sources that they name, for all three scores together.
 
 Parameters: batch: sentences in one call of a judge. missing: `left_out` leaves out what depends on missing sources
@@ -42,7 +43,9 @@ supported, and its citations do not count. empty: `zero`: precision without cita
 grades each citation by itself, full, partial or no support (TREC's RAG track; Thakur et al. 2025, arXiv 2504.15205), and
 the weights 1, .5 and 0 are counted: precision is the mean weight of the citations, recall the mean over all sentences of
 the weight of their best citation. With limit=1 the first citation of a sentence alone counts, as in vectara/open-rag-eval
-at 0320283 (metrics/citation_metric.py), which computes the track's weighted scores.
+at 0320283 (metrics/citation_metric.py), which computes the track's weighted scores. elsewhere: whether a sentence that
+its sources do not support, or that names none and needs one, is asked about with each other source of the example: its
+state is then `supported elsewhere` where one supports it, and `passages` has which; no score changes.
 Deviations: sentences are those of `text.sentences` (ALCE: NLTK). A marker behind the full stop belongs to the sentence
 before it; with `reading=alce` to the next, as NLTK splits, and at the end it is a sentence without words, which is not
 supported (ALCE asks its model about the empty text). f1 is ours. With `reading=all` the other sources of a sentence still
@@ -183,7 +186,7 @@ async def _asked(
     parts_asked = [part for part in ASKED if part in parts]
     names: dict[str, Any] = {}
     try:
-        if not any(sentence.premise and not sentence.rejected for sentence in answer.sentences):
+        if not _asks(answer, params):
             sentences = [_without_text(sentence) for sentence in answer.sentences]
         elif params.support == "graded":
             judge = judge_of(models)
@@ -195,7 +198,9 @@ async def _asked(
             asking = SupportQuestions(
                 checker, answer.sources, sent_with(checker, texts, answer.plain, example.asked)
             )
-            sentences = await checked(asking, answer.sentences, bool(FATED & set(parts)))
+            sentences = await checked(
+                asking, answer.sentences, bool(FATED & set(parts)), params.elsewhere
+            )
             names = {"checker": checker.name}
     except NoScore as unscored:
         return dict.fromkeys(parts_asked, unscored)
@@ -218,6 +223,13 @@ async def _asked(
             evidence["rule"] = _FROM_ZERO
         results[part] = Score(value, evidence)
     return results
+
+
+def _asks(answer: CitedAnswer, params: CitationsParams) -> bool:
+    """Whether a model is asked about any sentence."""
+    if any(sentence.premise and not sentence.rejected for sentence in answer.sentences):
+        return True
+    return params.elsewhere and any(source.text is not None for source in answer.sources)
 
 
 def _without_text(sentence: CitedStatement) -> CheckedStatement:
@@ -251,6 +263,7 @@ def _evidence(
             if sentence.state == SUPPORTED and citation.fate in (NEEDED, FULL, "")
             for number in citation.passages
         ]
+        supporting += [number for place in sentence.elsewhere for number in sources[place].numbers]
         row: dict[str, Any] = {"claim": sentence.cited.text, "passages": supporting}
         row |= {"state": sentence.state, "citations": citations}
         if sentence.probability is not None:
@@ -352,7 +365,8 @@ def _most(example: Example, params: CitationsParams, parts: Collection[str]) -> 
     answer = read_answer(example, params)
     if params.support == "graded":
         return len(grade_calls(answer.sentences, answer.sources, params.batch)), 0
-    return most_calls(answer.sentences, answer.sources, bool(FATED & set(parts)), params.batch)
+    fates = bool(FATED & set(parts))
+    return most_calls(answer.sentences, answer.sources, fates, params.batch, params.elsewhere)
 
 
 def _calls(

@@ -20,8 +20,13 @@ class CitationsParams:
     reading: Literal["all", "alce"] = paper("all", "alce")
     empty: Literal["undefined", "zero"] = paper("undefined", "zero")
     support: Literal["whole", "graded"] = "whole"
+    elsewhere: bool = False
 
     def __post_init__(self) -> None:
+        if self.elsewhere and self.support == "graded":
+            raise ValueError(
+                "elsewhere=true asks whether another source supports a whole sentence; leave out support=graded"
+            )
         if not 1 <= self.batch <= _LARGEST_BATCH:
             raise ValueError(
                 f"batch must be a number of sentences from 1 to {_LARGEST_BATCH}, not {self.batch}"

@@ -7,7 +7,7 @@ a judge, a call.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from longmark.concurrency import concurrently
 from longmark.metrics.citations._sources import CitableSource, Citation
@@ -23,6 +23,7 @@ UNDECIDED = ""
 SUPPORTED = "supported"
 NOT_SUPPORTED = "not supported"
 UNCITED = "not cited"
+ELSEWHERE = "supported elsewhere"
 UNKNOWN = "not known"
 
 Places = tuple[int, ...]
@@ -50,13 +51,15 @@ class CitedStatement:
 
 @dataclass(frozen=True, slots=True)
 class CheckedStatement:
-    """A sentence with what was found of it. state: supported, not supported, not cited or not known; fates: of each
-    citation, UNDECIDED where precision was not asked for."""
+    """A sentence with what was found of it. state: supported, not supported, supported elsewhere, not cited or not
+    known; fates: of each citation, UNDECIDED where precision was not asked for; elsewhere: places of the sources that
+    support it and that it does not name, where those were asked about."""
 
     cited: CitedStatement
     state: str
     fates: tuple[str, ...] = ()
     probability: float | None = None
+    elsewhere: Places = ()
 
 
 @dataclass(slots=True)
@@ -97,12 +100,16 @@ def premise_text(premise: Premise, sources: Sequence[CitableSource]) -> str:
 
 
 async def checked(
-    asking: SupportQuestions, sentences: Sequence[CitedStatement], fates: bool
+    asking: SupportQuestions,
+    sentences: Sequence[CitedStatement],
+    fates: bool,
+    elsewhere: bool = False,
 ) -> list[CheckedStatement]:
-    """What was found of each sentence. fates: whether citations are asked about one by one, too.
+    """What was found of each sentence. fates: whether citations are asked about one by one, too; elsewhere: whether
+    sentences that their sources do not support are asked about with each other source.
 
     A sentence is supported if its sources together entail it. A citation of a supported sentence is redundant if its
-    source alone does not entail the sentence and the others do; else it is needed."""
+    source alone does not entail the sentence and the other_places do; else it is needed."""
     to_ask = [sentence for sentence in sentences if sentence.premise and not sentence.rejected]
     await asking.ask([(sentence.premise, sentence.text) for sentence in to_ask])
     if fates:
@@ -122,7 +129,48 @@ async def checked(
                 if not asking.supports((places,), sentence.text)
             ]
         )
-    return [_found(asking, sentence, fates) for sentence in sentences]
+    results = [_found(asking, sentence, fates) for sentence in sentences]
+    return await _with_other_sources(asking, results) if elsewhere else results
+
+
+async def _with_other_sources(
+    asking: SupportQuestions, results: Sequence[CheckedStatement]
+) -> list[CheckedStatement]:
+    """The sentences, those that only a source supports which they do not name as supported elsewhere."""
+    other_places = [
+        _other_places(result.cited, asking.sources)
+        if result.state in (NOT_SUPPORTED, UNCITED)
+        else []
+        for result in results
+    ]
+    await asking.ask(
+        [
+            (((place,),), result.cited.text)
+            for result, places in zip(results, other_places, strict=True)
+            for place in places
+        ]
+    )
+    completed = []
+    for result, places in zip(results, other_places, strict=True):
+        supporting = tuple(
+            place for place in places if asking.supports(((place,),), result.cited.text)
+        )
+        completed.append(
+            replace(result, state=ELSEWHERE, elsewhere=supporting) if supporting else result
+        )
+    return completed
+
+
+def _other_places(sentence: CitedStatement, sources: Sequence[CitableSource]) -> list[int]:
+    """The sources with a text that a sentence does not name; none for one that needs no source."""
+    if sentence.rejected or not sentence.text or not sentence.needs_source:
+        return []
+    cited_places = {place for citation in sentence.citations for place in citation.places}
+    return [
+        place
+        for place, source in enumerate(sources)
+        if source.text is not None and place not in cited_places
+    ]
 
 
 def _found(asking: SupportQuestions, sentence: CitedStatement, fates: bool) -> CheckedStatement:
@@ -162,20 +210,28 @@ def _without(premise: Premise, places: Places) -> Premise:
 
 
 def most_calls(
-    sentences: Sequence[CitedStatement], sources: Sequence[CitableSource], fates: bool, batch: int
+    sentences: Sequence[CitedStatement],
+    sources: Sequence[CitableSource],
+    fates: bool,
+    batch: int,
+    elsewhere: bool = False,
 ) -> tuple[int, int]:
-    """The greatest numbers of calls of a judge, and of pairs."""
+    """The greatest numbers of calls of a judge, and of pairs. Other sources are asked about in calls of their own: only
+    then is it known which sentences lack support."""
     pairs: dict[Premise, set[str]] = {}
+    other_pairs: dict[Premise, set[str]] = {}
     for sentence in sentences:
         premise = () if sentence.rejected else sentence.premise
         premises = [premise] if premise else []
         if fates and len(premise) > 1:
             premises += [(places,) for places in premise]
             premises += [_without(premise, places) for places in premise]
+        for place in _other_places(sentence, sources) if elsewhere else ():
+            other_pairs.setdefault(((place,),), set()).add(sentence.text)
         for premise_asked in premises:
             pairs.setdefault(premise_asked, set()).add(sentence.text)
     calls = sum(
         relation_calls(premise_text(premise, sources), len(texts), batch)
-        for premise, texts in pairs.items()
+        for premise, texts in (*pairs.items(), *other_pairs.items())
     )
-    return calls, sum(map(len, pairs.values()))
+    return calls, sum(len(texts) for texts in (*pairs.values(), *other_pairs.values()))

@@ -1,0 +1,91 @@
+"""Sentences that only a source supports which they do not name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.report.runs import answers_on
+
+import longmark
+from longmark.metrics.citations import METRIC, CitationsParams
+from longmark.records import Context, Example
+from longmark.report.html import write_report
+from longmark.testing import FakeChat, score_sync
+
+TEXTS = ["Ice floats on water.", "Salt melts ice on roads.", "Rain falls in Mawsynram."]
+ANSWER = (
+    "Ice floats on water [1]. Salt melts ice on roads [1]. Rain falls in Mawsynram. Bears like honey [2]. "
+    "Who sees it?"
+)
+
+
+def run_of(answer: str, folder: Path, metrics: str, **record: Any) -> Any:
+    record = {"id": "a", "question": "Why?", "answer": answer, "contexts": TEXTS, **record}
+    return longmark.run([record], metrics, checker="overlap", out=folder)
+
+
+def states(answer: str, folder: Path, **record: Any) -> list[tuple[str, list[int]]]:
+    (row,) = run_of(answer, folder, "citations.recall@elsewhere=true", **record).rows()
+    return [(claim["state"], claim["passages"]) for claim in row.evidence["claims"]]
+
+
+def test_a_sentence_is_supported_elsewhere_by_the_sources_that_it_does_not_name(
+    tmp_path: Path,
+) -> None:
+    assert states(ANSWER, tmp_path / "run") == [
+        ("supported", [1]),
+        ("supported elsewhere", [2]),
+        ("supported elsewhere", [3]),
+        ("not supported", []),
+        ("not cited", []),  # it asks
+    ]
+
+
+def test_an_answer_without_citations_is_asked_about_with_all_sources(tmp_path: Path) -> None:
+    assert states("Rain falls in Mawsynram. Bears like honey.", tmp_path / "run") == [
+        ("supported elsewhere", [3]),
+        ("not cited", []),
+    ]
+
+
+def test_sources_without_a_text_are_not_asked_about(tmp_path: Path) -> None:
+    sources = [{"id": "a", "text": TEXTS[0]}, {"id": "b", "text": None}]
+    record = {"sources": sources, "contexts": [TEXTS[0]]}
+    assert states("Salt melts ice on roads [1].", tmp_path / "run", **record) == [
+        ("not supported", [])
+    ]
+
+
+def test_no_score_changes(tmp_path: Path) -> None:
+    names = ("citations.recall", "citations.precision", "citations.f1")
+    plain = run_of(ANSWER, tmp_path / "plain", ",".join(names)).rows()
+    asked = run_of(
+        ANSWER, tmp_path / "asked", ",".join(f"{name}@elsewhere=true" for name in names)
+    ).rows()
+    assert [row.score for row in plain] == [row.score for row in asked]
+
+
+def test_the_report_says_so(tmp_path: Path) -> None:
+    run_of(ANSWER, tmp_path / "run", "citations.recall@elsewhere=true")
+    write_report([tmp_path / "run"], tmp_path / "page.html")
+    (answer,) = answers_on(tmp_path / "page.html")
+    assert "only a source that it does not name supports it" in answer
+    assert "Mawsynram" in answer.partition("a source that it does not name supports it")[2]
+
+
+def test_grades_have_no_other_sources() -> None:
+    with pytest.raises(ValueError, match="leave out support=graded"):
+        CitationsParams(elsewhere=True, support="graded")
+
+
+def test_no_more_calls_are_made_than_are_counted() -> None:
+    example = Example(
+        answer=ANSWER, contexts=tuple(Context(text=text) for text in TEXTS), question="Why?"
+    )
+    params = {"elsewhere": True}
+    judge = FakeChat('{"1": "neutral", "2": "neutral", "3": "neutral", "4": "neutral"}')
+    score_sync("citations.recall", example, params, judge=judge)
+    counted = METRIC.calls(example, CitationsParams(elsewhere=True), 1, ("recall",))
+    assert 2 < len(judge.requests) <= counted == 5  # of two sources, then of three others
