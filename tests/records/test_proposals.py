@@ -80,6 +80,19 @@ def on_the_command_line() -> Iterator[None]:
             {"userPrompt": "Why is it so?", "modelOutput": "It is so."},
             {"question": "userPrompt", "answer": "modelOutput"},
         ),
+        (
+            {
+                "app_build": "2026.11",
+                "turn": {"user": "Why is it so?", "bot": "It is so."},
+                "kb_hits": ["It is so by law."],
+            },
+            {
+                "question": "turn.user",
+                "answer": "turn.bot",
+                "contexts": "kb_hits",
+                "system": "app_build",
+            },
+        ),
         ({"answer_length": 5, "answer_id": "a-1", "x": "Some text here."}, {}),
         ({"prediction": "7", "target": 7}, {}),
     ],
@@ -96,6 +109,16 @@ def test_what_is_proposed_can_be_pasted() -> None:
     )
     (example,) = Reading([TREC], mapping={"answer": JOIN}).singles()
     assert example.answer == "Ice is less dense. So it floats."
+
+
+def test_a_path_into_an_object_that_is_proposed_is_read() -> None:
+    record = {"turn": {"user": "Why is it so?", "bot": "It is so."}, "build": "7"}
+    (example,) = Reading([record], mapping=proposed([record])).singles()
+    assert (example.question, example.answer, example.system) == (
+        "Why is it so?",
+        "It is so.",
+        "7",
+    )
 
 
 @pytest.mark.parametrize("skip_bad", [True, False])

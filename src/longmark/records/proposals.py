@@ -41,6 +41,8 @@ _WORDS = {
         "sources",
         "evidence",
         "snippets",
+        "kb",
+        "hits",
     ),
     "question_id": ("qid",),
     "answer": (
@@ -71,7 +73,7 @@ _WORDS = {
         "topic",
         "title",
     ),
-    "system": ("system", "model", "pipeline"),
+    "system": ("system", "model", "pipeline", "version", "build", "variant"),
 }
 _OTHER = frozenset(
     (
@@ -100,6 +102,7 @@ def proposed(
 ) -> dict[str, str]:
     """Field -> the column or path that it could be read from, in the order of a record's fields."""
     unnamed = set(fields)
+    records = [{**record, **_nested(record)} for record in records]
     path_of = dict[str, str]()
     columns = dict.fromkeys(
         column for record in records for column in record if isinstance(column, str)
@@ -119,6 +122,17 @@ def proposed(
                 del columns[column]
                 break
     return {field: path_of[field] for field in _ORDER if field in path_of}
+
+
+def _nested(record: Mapping[str, Any]) -> dict[str, str]:
+    """Path -> text, of the texts one level inside a record: `turn.user`."""
+    return {
+        f"{column}.{key}": text
+        for column, value in record.items()
+        if isinstance(column, str) and _NAME.fullmatch(column) and isinstance(value, dict)
+        for key, text in value.items()
+        if isinstance(key, str) and _NAME.fullmatch(key) and isinstance(text, str)
+    }
 
 
 def options(path_of: Mapping[str, str]) -> str:
