@@ -3,16 +3,41 @@
 from __future__ import annotations
 
 import os
+import re
+from contextlib import closing
 from pathlib import Path
 
+import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import longmark
+from longmark.engine.run import make_settings
+from longmark.engine.settings import RunOptions, every_prompt
 from longmark.errors import UserError
 from longmark.metrics import all_prompts
-from longmark.prompts import SYSTEM, Prompt, PromptBook, fence, from_folder
+from longmark.models.cache import CallCache
+from longmark.models.fake import FakeChat
+from longmark.models.registry import Registry
+from longmark.options import declared
+from longmark.options.groups import ScoringOptions
+from longmark.prompts import (
+    SYSTEM,
+    TRANSLATIONS,
+    Prompt,
+    PromptBook,
+    fence,
+    from_folder,
+    languages,
+)
 from longmark.prompts import prompt as written
+
+STATED = orjson.loads((TRANSLATIONS / "english.json").read_bytes())
+"""The id of each translated prompt -> the hash of the English text that was translated."""
+KEYS = re.compile(r'"([a-z0-9_]+)"')
+PROSE = {"including", "this"}
+"""Words that a prompt quotes from the texts, which are in their own language."""
 
 INPUTS = {
     "context": "Lyon is in France.",
@@ -132,6 +157,75 @@ def test_a_pipe_and_a_huge_file_are_refused(tmp_path: Path):
 def test_a_missing_folder_is_refused(tmp_path: Path):
     with pytest.raises(UserError, match="the folder does not exist"):
         from_folder(tmp_path / "none", [])
+
+
+def test_a_missing_folder_is_told_beside_the_languages_that_there_are(tmp_path: Path):
+    with pytest.raises(UserError, match="longmark has prompts in: de, es, fr, zh"):
+        from_folder(tmp_path / "none", [])
+
+
+def test_the_help_of_the_option_names_each_language():
+    (help,) = (form.help for name, _, form in declared(ScoringOptions) if name == "prompts")
+    assert f"({', '.join(languages())})" in help
+
+
+@pytest.mark.parametrize("language", languages())
+def test_a_language_replaces_its_prompts_with_texts_that_programs_read_alike(language: str):
+    ours = {prompt.id: prompt for prompt in (SYSTEM, *every_prompt())}
+    translated = from_folder(Path(language), ours.values()).replaced
+    assert translated.keys() == STATED.keys()
+    for id, text in translated.items():
+        english = ours[id].text
+        # keys and values of a reply's JSON are what readers look for, in every language
+        assert set(KEYS.findall(text)) == set(KEYS.findall(english)) - PROSE, id
+        assert text != english
+
+
+def test_a_translation_is_of_the_text_that_the_prompt_has_now():
+    ours = {prompt.id: prompt.hash for prompt in (SYSTEM, *every_prompt())}
+    changed = [id for id, english in STATED.items() if ours[id] != english]
+    assert not changed, "translate anew, then write the new hashes to translations/english.json"
+
+
+def test_a_folder_of_the_users_own_goes_before_a_language(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    (tmp_path / "es").mkdir()
+    (tmp_path / "es" / "p.txt").write_text("Mi texto.", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert from_folder(Path("es"), [Prompt("p", ("answer",), "Grade it.")]).replaced == {
+        "p": "Mi texto."
+    }
+
+
+def test_a_judge_is_asked_in_the_language(tmp_path: Path):
+    judge = FakeChat("80")
+    longmark.run(
+        [{"id": "1", "question": "¿Por qué?", "answer": "Porque sí."}],
+        metrics=["ccrs.question_relevance"],
+        judges=judge,
+        prompts="es",
+        out=tmp_path / "run",
+        cache=tmp_path / "calls.sqlite",
+    )
+    system, task = judge.requests[0].messages
+    assert system.content.startswith("Examinas textos")
+    assert "Contesta con" in task.content
+
+
+@pytest.mark.parametrize(
+    ("metric", "note"),
+    [
+        ("criteria", "not translated, and sent in English: criteria.relative"),
+        ("ccrs.question_relevance", None),
+    ],
+)
+def test_a_note_names_the_prompts_that_stay_english(metric: str, note: str | None, tmp_path: Path):
+    notes: list[str] = []
+    with closing(CallCache(tmp_path / "calls.sqlite")) as cache:
+        options = RunOptions(judges=[FakeChat("80")], prompts="es", tell=notes.append)
+        make_settings([metric], Registry(cache), options)
+    assert notes == ([f"prompts='es': {note}"] if note else [])
 
 
 def test_a_prompt_written_as_one_text_has_its_id_and_inputs_in_its_first_line():

@@ -2,7 +2,8 @@
 
 Every message has one form: a fixed system prompt; then the inputs, each between tags that it cannot contain; the task
 last. The order of the inputs is fixed, so that calls on the same answer begin with the same bytes, which an endpoint or
-a local model evaluates only once. A folder with files `ID.txt` replaces prompts.
+a local model evaluates only once. A folder with files `ID.txt` replaces prompts; `translations` holds such folders, by
+the code of a language.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from longmark.writing import folder as make_folder
 
 LARGEST = 1 << 20  # bytes of a prompt's file
 INPUT_ORDER = ("context", "answer", "reference", "question")
+TRANSLATIONS = Path(__file__).parent / "translations"
 
 
 @dataclass(frozen=True)
@@ -111,18 +113,33 @@ class PromptBook:
         return (Message("system", self.get(SYSTEM).text.strip()), Message("user", user_text))
 
 
+def languages() -> list[str]:
+    """The codes of the languages (ISO 639-1) that prompts are translated to, sorted."""
+    return sorted(folder.name for folder in TRANSLATIONS.iterdir() if folder.is_dir())
+
+
+def translation(folder: Path) -> Path | None:
+    """The folder with our translations, if this is the code of a language and no folder that exists."""
+    is_code = not folder.is_dir() and str(folder) in languages()
+    return TRANSLATIONS / folder if is_code else None
+
+
 def from_folder(folder: Path, prompts: Iterable[Prompt]) -> PromptBook:
-    """The prompts, with those of a folder in place of ours.
+    """The prompts, with those of a folder in place of ours. folder: may be the code of one of the `languages`.
 
     UserError with one line for each problem: no such folder, a file name that is no prompt, a file that is unreadable,
     empty, not UTF-8 or larger than `LARGEST`, fields other than those of the prompt it replaces.
     """
-    if not folder.is_dir():
-        raise UserError(f"{named('prompts', str(folder))}: the folder does not exist")
+    translated = translation(folder)
+    if translated is None and not folder.is_dir():
+        codes = ", ".join(languages())
+        raise UserError(
+            f"{named('prompts', str(folder))}: the folder does not exist. Languages that longmark has prompts in: {codes}"
+        )
     ours = {prompt.id: prompt for prompt in (SYSTEM, *prompts)}
     replaced: dict[str, Prompt] = {}
     wrong: list[str] = []
-    for path in sorted(folder.glob("*.txt")):
+    for path in sorted((translated or folder).glob("*.txt")):
         if path.stem not in ours:
             wrong.append(f"{path.name}: {UnknownName('prompt', path.stem, ours)}")
             continue

@@ -330,7 +330,9 @@ class RunFolder:
         ).fetchone()
         self._regrouped = self._regrouped or (indexed is not None and indexed[1] != row.question_id)
         status = _AUTOMATIC if row.automatic else row.status
-        return None if indexed is None else (indexed[0], self._number[row.metric], status)
+        if indexed is None:
+            return None
+        return indexed[0], self._number[row.metric], status
 
     def examples(self) -> Iterator[tuple[int, Answered]]:
         """(number from 0, example), in the order they were read."""

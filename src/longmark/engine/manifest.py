@@ -76,13 +76,17 @@ def begun(settings: Settings, system: str, pairs: bool = False) -> dict[str, Any
 
 def _reach(greatest: float | None) -> dict[str, Any]:
     """The greatest score of an answer in its own words; nothing where that is the upper bound."""
-    return {} if greatest is None else {"reach": greatest}
+    if greatest is None:
+        return {}
+    return {"reach": greatest}
 
 
 def _evidence(metric: Metric, part: str) -> dict[str, Any]:
     """What a score judges an answer by; nothing where the metric does not say."""
     sources = metric.evidence_of(part)
-    return {"evidence": list(sources)} if sources or metric.evidence is not None else {}
+    if not sources and metric.evidence is None:
+        return {}
+    return {"evidence": list(sources)}
 
 
 def keep_rule(space: Workspace, stopping: Mapping[str, Any] | None) -> None:
@@ -164,7 +168,9 @@ def git_state(folder: Path) -> dict[str, str] | None:
         head = (
             _text(git / ref[1]) or _text(common / ref[1]) or _packed(common / "packed-refs", ref[1])
         )
-    return {"commit": head} if _COMMIT.fullmatch(head) else None
+    if not _COMMIT.fullmatch(head):
+        return None
+    return {"commit": head}
 
 
 def _packed(file: Path, ref: str) -> str:

@@ -122,7 +122,9 @@ async def _ratio(
         """That of the calls where the tokens or prices are not known."""
         numerator = of_usage(walked.usage)
         denominator = of_usage(rehearsed.usage)
-        return numerator / denominator if numerator and denominator and not unmetered else calls
+        if numerator and denominator and not unmetered:
+            return numerator / denominator
+        return calls
 
     return Ratio(
         answers,

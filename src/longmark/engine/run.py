@@ -30,7 +30,7 @@ from longmark.models.stores import is_url
 from longmark.models.trust import Trust
 from longmark.options import named, with_keywords
 from longmark.places import expanded
-from longmark.prompts import PromptBook, from_folder
+from longmark.prompts import PromptBook, from_folder, translation
 from longmark.records.read import ExampleSource
 
 if TYPE_CHECKING:
@@ -100,17 +100,15 @@ def make_settings(
     if domain is None and (
         readers := [chosen.name for chosen in selected if chosen.metric.by_domain]
     ):
-        from longmark.domain import named
+        from longmark.domain import named as named_domain
 
-        named(
+        named_domain(
             None,
             f"{' and '.join(readers)} look{'s' * (len(readers) == 1)} for what the questions' domain names",
         )
-    book = (
-        from_folder(Path(options.prompts), every_prompt(selected))
-        if options.prompts
-        else PromptBook()
-    )
+    book = PromptBook()
+    if options.prompts:
+        book = from_folder(Path(options.prompts), every_prompt(selected))
     called = {role for chosen in selected for role in chosen.metric.models}
     if (
         "checker" in called
@@ -137,6 +135,11 @@ def make_settings(
     check(settings)
     for sentence in settings.departures(names):
         options.tell(sentence)
+    if options.prompts and translation(Path(options.prompts)):
+        english = settings.own_prompts()
+        if english:
+            option = named("prompts", str(options.prompts))
+            options.tell(f"{option}: not translated, and sent in English: {', '.join(english)}")
     return settings
 
 

@@ -331,6 +331,13 @@ class Settings:
         called = {role for chosen in self.selected for role in chosen.metric.models}
         return {role: names for role, names in self.backends.names().items() if role in called}
 
+    def own_prompts(self) -> list[str]:
+        """The ids of the prompts of this run that are longmark's own, because nothing replaced them, sorted."""
+        used: set[str] = set()
+        for chosen in self.selected:
+            used.update(prompt.id for prompt in self.prompts_of(chosen))
+        return sorted(used - self.prompts.replaced.keys())
+
     def prompts_of(self, chosen: Selected) -> list[Prompt]:
         """The prompts a metric uses in this run: of a judged score, those of this scoring, with or without reasons."""
         judging = self.judging_of(chosen)

@@ -81,7 +81,9 @@ class ScoringOptions(Judging):
         0.0, "on pairs, the largest difference of two scores that is a tie (default: 0)", "X"
     )
     prompts: str | Path | None = option(
-        None, "a folder with ID.txt files that replace prompts", "DIR"
+        None,
+        "a folder with ID.txt files that replace prompts, or the language that the judge is asked in (de, es, fr, zh)",
+        "DIR|LANGUAGE",
     )
     domain: str | Path | None = option(
         None,
