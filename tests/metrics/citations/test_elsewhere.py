@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ from tests.report.runs import answers_on
 
 import longmark
 from longmark.metrics.citations import METRIC, CitationsParams
+from longmark.models.protocols import ChatRequest
 from longmark.records import Context, Example
 from longmark.report.html import write_report
 from longmark.testing import FakeChat, score_sync
@@ -89,3 +92,32 @@ def test_no_more_calls_are_made_than_are_counted() -> None:
     score_sync("citations.recall", example, params, judge=judge)
     counted = METRIC.calls(example, CitationsParams(elsewhere=True), 1, ("recall",))
     assert 2 < len(judge.requests) <= counted == 5  # of two sources, then of three others
+
+
+@pytest.mark.parametrize("label", ["entails", "neutral"])
+@pytest.mark.parametrize("elsewhere", [False, True])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Rain falls [1]. Snow falls [1][2].",  # the first source is asked about in two rounds
+        "Rain falls [1][2][3]. Snow falls [2][3]. Hail falls [3].",
+        "Rain falls [1][2]. Rain falls [1][2].",
+        "Rain falls. Snow falls [3].",
+    ],
+)
+def test_a_premise_of_several_rounds_is_counted_in_each(
+    answer: str, elsewhere: bool, label: str
+) -> None:
+    def reply(request: ChatRequest) -> str:
+        statements = re.findall(r"^\d+\. ", request.messages[1].content, re.MULTILINE)
+        return json.dumps({str(number): label for number in range(1, len(statements) + 1)})
+
+    example = Example(
+        answer=answer, contexts=tuple(Context(text=text) for text in TEXTS), question="Why?"
+    )
+    judge = FakeChat(reply)
+    score_sync("citations.precision", example, {"elsewhere": elsewhere}, judge=judge)
+    counted = METRIC.calls(example, CitationsParams(elsewhere=elsewhere), 1, ("precision",))
+    assert len(judge.requests) <= counted
+    if label == "entails" and answer.startswith("Rain falls [1]. "):
+        assert len(judge.requests) == counted - (2 if elsewhere else 0)

@@ -62,6 +62,10 @@ class CheckedStatement:
     elsewhere: Places = ()
 
 
+Pairs = dict[Premise, set[str]]
+"""Premise -> the sentences that it is asked about."""
+
+
 @dataclass(slots=True)
 class SupportQuestions:
     """What a checker said of pairs of a premise and a sentence, each asked once."""
@@ -216,22 +220,29 @@ def most_calls(
     batch: int,
     elsewhere: bool = False,
 ) -> tuple[int, int]:
-    """The greatest numbers of calls of a judge, and of pairs. Other sources are asked about in calls of their own: only
-    then is it known which sentences lack support."""
-    pairs: dict[Premise, set[str]] = {}
-    other_pairs: dict[Premise, set[str]] = {}
+    """The greatest numbers of calls of a judge, and of pairs. `checked` asks in rounds, each when the one before has
+    answered: a premise that two rounds ask about takes calls in both, a pair in the first of them alone."""
+    together: Pairs = {}
+    alone: Pairs = {}
+    without: Pairs = {}
+    other: Pairs = {}
     for sentence in sentences:
         premise = () if sentence.rejected else sentence.premise
-        premises = [premise] if premise else []
+        if premise:
+            together.setdefault(premise, set()).add(sentence.text)
         if fates and len(premise) > 1:
-            premises += [(places,) for places in premise]
-            premises += [_without(premise, places) for places in premise]
+            for places in premise:
+                alone.setdefault((places,), set()).add(sentence.text)
+                without.setdefault(_without(premise, places), set()).add(sentence.text)
         for place in _other_places(sentence, sources) if elsewhere else ():
-            other_pairs.setdefault(((place,),), set()).add(sentence.text)
-        for premise_asked in premises:
-            pairs.setdefault(premise_asked, set()).add(sentence.text)
-    calls = sum(
-        relation_calls(premise_text(premise, sources), len(texts), batch)
-        for premise, texts in (*pairs.items(), *other_pairs.items())
-    )
-    return calls, sum(len(texts) for texts in (*pairs.values(), *other_pairs.values()))
+            other.setdefault(((place,),), set()).add(sentence.text)
+    calls = 0
+    asked: Pairs = {}
+    for round_of_pairs in (together, alone, without, other):
+        for premise, texts in round_of_pairs.items():
+            asked_before = asked.setdefault(premise, set())
+            new_texts = texts - asked_before
+            if new_texts:
+                calls += relation_calls(premise_text(premise, sources), len(new_texts), batch)
+            asked_before |= new_texts
+    return calls, sum(map(len, asked.values()))
