@@ -129,7 +129,8 @@ def test_a_primary_metric_that_cannot_be_compared_is_refused(tmp_path: Path):
         "new": {RELEVANCE: [0.5] * 9},
     }
     with pytest.raises(
-        UserError, match=r"no primary metric can be compared: .*only old has a score"
+        UserError,
+        match=rf"no primary metric can be compared: .*only old has a score.*Name another: {RELEVANCE}$",
     ):
         compare([run_of(tmp_path / "one", one_sided)], primary=[CORRECTNESS])
 

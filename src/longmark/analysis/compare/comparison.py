@@ -264,8 +264,11 @@ def _primary(
     primary = tuple(metric for metric in scores.named(names) if metric in selected)
     reasons = [f"{metric}: {why}" for metric, why in left_out if metric in primary]
     if len(reasons) == len(primary):
+        without_scores = {metric for metric, _ in left_out}
+        comparable = [metric for metric in selected if metric not in without_scores]
+        remedy = f". Name another: {', '.join(comparable)}" if comparable else ""
         raise UserError(
-            f"{named('primary', ','.join(names))}: no primary metric can be compared: {'; '.join(reasons)}"
+            f"{named('primary', ','.join(names))}: no primary metric can be compared: {'; '.join(reasons)}{remedy}"
         )
     return primary
 
