@@ -65,6 +65,7 @@ def test_words_that_recur_are_kept_where_they_are_first() -> None:
         [f"Agenda\n{word}\nmore" for word in WORDS[:4]],
         [f"{word}\n}}\n{word}s" for word in WORDS],
         [f"In {1900 + 7 * n} it was {word}." for n, word in enumerate(WORDS)],
+        [f"Well {n} of the province gives water that is fit to drink." for n in range(9)],
         [
             f"{word}\n{'Agenda' if n in (0, 30, 60, 90, 99) else n * n}"
             for n, word in enumerate(WORDS * 10)

@@ -2,15 +2,15 @@
 
 A line is a running head or foot if it stands among the first or last three of a page and, on three pages within six,
 has the same words around a page number that grows with the page; or, on five pages within ten, the same words in the
-same place, which then stay where they are first. Where a line ends within a word, the word is written in one; it keeps
-its hyphen where the document has it with one elsewhere.
+same place, which then stay where they are first. A page that has nothing else keeps them if they are prose. Where a
+line ends within a word, the word is written in one; it keeps its hyphen where the document has it with one elsewhere.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -21,6 +21,7 @@ _UNNUMBERED = (5, 9)
 _MOST_NUMBERS = 8  # of a line that may be the page's
 _LEAST_LETTERS = 3  # of words alone
 _LONGEST_HEAD = 200  # characters
+_PROSE = 8  # words; more of them in the lines of a page that has no others are its text
 _NUMBER = re.compile(r"[0-9]{1,5}|\b[ivxlc]{1,8}\b")
 _ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 _DIVIDED = re.compile(
@@ -64,17 +65,26 @@ def without_running_heads(pages: Sequence[str]) -> tuple[list[str], int]:
     shorter_pages = []
     count = 0
     for number, page_lines in enumerate(lines):
-        dropped = set()
+        dropped: set[int] = set()
         for index, marks in _marked(page_lines, number):
             in_common = running.intersection(marks)
             if any(mark.distance is not None or mark in met for mark in in_common):
                 dropped.add(index)
             met |= in_common
+        if _is_all_the_text(page_lines, dropped):
+            dropped = set()
         count += len(dropped)
         shorter_pages.append(
             "\n".join(line for index, line in enumerate(page_lines) if index not in dropped).strip()
         )
     return shorter_pages, count
+
+
+def _is_all_the_text(lines: Sequence[str], dropped: Collection[int]) -> bool:
+    """Whether a page would lose all that it says: pages made by a template differ in a number alone."""
+    if any(line.strip() and index not in dropped for index, line in enumerate(lines)):
+        return False
+    return sum(len(lines[index].split()) for index in dropped) > _PROSE
 
 
 def _is_running(mark: _Mark, numbers: Sequence[int]) -> bool:
