@@ -55,7 +55,7 @@ test-embedded: $(VENV)/.stamp
 test-lowest: $(VENV)/.stamp
 	$(BIN)/uv venv --quiet --clear --seed --python $(BIN)/python .venv-lowest
 	$(BIN)/uv pip compile --quiet --python .venv-lowest/bin/python --resolution lowest-direct \
-		--group dev --extra parquet --extra stats --extra rag --extra graphs --extra train --extra classic --extra xlsx --extra postgres pyproject.toml -o .venv-lowest/requirements.txt
+		--group dev --extra parquet --extra stats --extra rag --extra graphs --extra train --extra classic --extra xlsx --extra postgres --extra annotate pyproject.toml -o .venv-lowest/requirements.txt
 	$(BIN)/uv pip install --quiet --python .venv-lowest/bin/python -r .venv-lowest/requirements.txt
 	PYTHONPATH=src .venv-lowest/bin/python -m pytest -m "not slow and not embedded" --ignore=tests/docs
 
@@ -94,7 +94,7 @@ site: $(VENV)/.stamp
 
 lock: $(VENV)/.stamp
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
-		--group dev --extra embedded --extra parquet --extra stats --extra rag --extra graphs --extra train --extra classic --extra xlsx --extra postgres pyproject.toml -o $(LOCK)
+		--group dev --extra embedded --extra parquet --extra stats --extra rag --extra graphs --extra train --extra classic --extra xlsx --extra postgres --extra annotate pyproject.toml -o $(LOCK)
 
 clean:
 	rm -rf $(VENV) .venv-lowest .mypy_cache .ruff_cache .cache build demo demo-full

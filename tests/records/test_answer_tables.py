@@ -24,7 +24,7 @@ def examples(path: Path, *rows: tuple[str, ...], **mapping: str) -> list[Example
 
 def test_one_prompt_is_not_named_and_several_are(tmp_path: Path) -> None:
     path = tmp_path / "results.csv"
-    names = ("question", "[one] Be [very] brief", *BESIDE)
+    names: tuple[str, ...] = ("question", "[one] Be [very] brief", *BESIDE)
     assert examples(path, names, ("Why?", "So.", *PASSED))[0].system == "one"
     names += ("[one] Be long", *BESIDE)
     answers = examples(path, names, ("Why?", "So.", *PASSED, "So, so.", *PASSED))

@@ -83,7 +83,7 @@ class ScoringOptions(Judging):
     prompts: str | Path | None = option(
         None,
         "a folder with ID.txt files that replace prompts, or the language that the judge is asked in (de, es, fr, zh)",
-        "DIR|LANGUAGE",
+        "DIR",
     )
     domain: str | Path | None = option(
         None,

@@ -26,7 +26,8 @@ from longmark.records.example import Example
 from longmark.records.expected import HOLDS
 from longmark.records.files import NotJson, flaw, parse_json
 from longmark.records.pair import Answered, Pair
-from longmark.records.replies import CitedReply, last_cited_reply, reply_of, with_texts
+from longmark.records.replies import last_cited_reply, reply_of, with_texts
+from longmark.records.reply_text import CitedReply
 from longmark.records.turn import contexts_of, references_of
 from longmark.records.values import (
     Problem,

@@ -105,9 +105,9 @@ def _span(
     offset, block_text = blocks.get(index if type(index) is int else 0, (0, ""))
     if index is None and blocks:
         offset, block_text = next(iter(blocks.values()))
-    start = citation.get("start")
-    end = citation.get("end")
-    quoted = citation.get("text")
+    start: Any = citation.get("start")
+    end: Any = citation.get("end")
+    quoted: Any = citation.get("text")
     is_span = type(start) is int and type(end) is int and 0 <= start < end <= len(block_text)
     if is_span and (not _is_text(quoted) or block_text[start:end] == quoted):
         return offset + start, offset + end

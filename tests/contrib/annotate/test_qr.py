@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
+from urllib.parse import urlsplit
 from xml.etree import ElementTree
 
 import pytest
+from tests.contrib.annotate.serving import Visitor, serving, write_study
 
 from longmark.contrib.annotate import qr
+from longmark.report.web.address import Address
 
 pytest.importorskip("segno", reason="segno is not installed")
 LINK = "https://192.168.1.20:8443/in/b4c1d2e3f4a5"
@@ -76,3 +80,18 @@ def test_the_code_has_its_three_finders_and_a_quiet_zone() -> None:
 def test_without_segno_there_is_no_code(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(qr, "installed", lambda: False)
     assert qr.as_svg(LINK) == qr.as_text(LINK) == ""
+
+
+def test_the_page_shows_the_code_of_the_new_link_once(tmp_path: Path) -> None:
+    host = "labels.example.org"
+    address = Address(f"https://{host}", frozenset({host}), True)
+    with serving(write_study(tmp_path), address) as served:
+        owner = Visitor(served.url)
+        named = {"Host": host, "Origin": f"https://{host}"}
+        owner.post(urlsplit(served.link("Olga", "owner")).path, {}, **named)
+        page = owner.ask("GET", "/owner/people", headers=named)
+        form = {"token": page.hidden("token"), "name": "Ada", "role": "annotator"}
+        invited = owner.post("/owner/invite", form, **named)
+        (link,) = re.findall(rf'value="(https://{host}/in/[^"]+)"', invited.text)
+        assert qr.as_svg(link) in invited.text
+        assert "<svg" not in owner.ask("GET", "/owner/people", headers=named).text

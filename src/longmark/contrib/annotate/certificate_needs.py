@@ -1,7 +1,7 @@
 """What `longmark certify` needs of a study, said before its people start: once they have labelled, it is too late.
 
 The least numbers are those by which `longmark certify` refuses. How large a difference so many labels show is what its
-simulations found (docs/coverage.md, Certificates): 60 labels of each of two systems, one look, a difference of .6
+simulations found (design/coverage.md, Certificates): 60 labels of each of two systems, one look, a difference of .6
 standard deviations of the labels, .85 of the claims granted. The number grows with the inverse square of the
 difference. Needs the extra `stats`, as the certificate does.
 """

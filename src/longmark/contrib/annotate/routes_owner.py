@@ -16,8 +16,9 @@ from typing import Any, TypeVar
 from urllib.parse import quote
 
 from aiohttp import web
+from markupsafe import Markup
 
-from longmark.contrib.annotate import screens
+from longmark.contrib.annotate import qr, screens
 from longmark.contrib.annotate.assign import PHASES, part_of
 from longmark.contrib.annotate.export import FILES, available, export
 from longmark.contrib.annotate.item_columns import StudyItem
@@ -230,9 +231,11 @@ async def people(c: RequestContext, status: int = 200, **values: str) -> web.Res
         }
         for person in store.people()
     ]
-    return c.page(
-        "people", status, rows=rows, **{"link": "", "link_for": "", "error": "", **values}
-    )
+    link = str(values.get("link", ""))
+    shown = {"link": "", "link_for": "", "error": "", **values}
+    code = Markup(qr.as_svg(link)) if link else ""
+    without_code = bool(link) and qr.reaches_phones(link) and not qr.installed()
+    return c.page("people", status, rows=rows, code=code, without_code=without_code, **shown)
 
 
 async def invite(c: RequestContext) -> web.Response:

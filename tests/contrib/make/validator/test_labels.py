@@ -206,8 +206,13 @@ def test_labels_of_a_spreadsheet_are_set_on_the_items_of_a_benchmark(tmp_path: P
     )
     words = ["--map", "item=task", "--map", "validity=verdict", "--map", "rater=who"]
     told = run(
-        *("validator", "label", tmp_path / "items.jsonl", tmp_path / "verdicts.csv"),
-        *("--out", tmp_path / "checked.jsonl", *words),
+        "validator",
+        "label",
+        tmp_path / "items.jsonl",
+        tmp_path / "verdicts.csv",
+        "--out",
+        tmp_path / "checked.jsonl",
+        *words,
         home=tmp_path,
     )
     assert "1 invalid, 1 valid" in told.out

@@ -11,6 +11,7 @@ from contextlib import closing
 from shlex import quote
 
 from longmark.cli.arguments import split
+from longmark.contrib.annotate import qr
 from longmark.contrib.annotate.auth import Access
 from longmark.contrib.annotate.checks import load
 from longmark.contrib.annotate.database import check_whole
@@ -144,7 +145,10 @@ def invite(arguments: argparse.Namespace) -> int:
             token = access.invite(person, days=arguments.days)
         url = (arguments.url or store.setting("url") or "http://127.0.0.1:8765").rstrip("/")
     print(f"The link of {person.name} ({person.role}), shown only now:")
-    print(f"{url}/in/{token}")
+    link = f"{url}/in/{token}"
+    print(link)
+    if sys.stdout.isatty():  # for a phone beside the screen, not for a log
+        print(qr.as_text(link), end="")
     return 0
 
 
