@@ -231,11 +231,11 @@ async def people(c: RequestContext, status: int = 200, **values: str) -> web.Res
         }
         for person in store.people()
     ]
-    link = str(values.get("link", ""))
-    shown = {"link": "", "link_for": "", "error": "", **values}
+    texts = {"link": "", "link_for": "", "error": "", **values}
+    link = texts["link"]
     code = Markup(qr.as_svg(link)) if link else ""
     without_code = bool(link) and qr.reaches_phones(link) and not qr.installed()
-    return c.page("people", status, rows=rows, code=code, without_code=without_code, **shown)
+    return c.page("people", status, rows=rows, code=code, without_code=without_code, **texts)
 
 
 async def invite(c: RequestContext) -> web.Response:
