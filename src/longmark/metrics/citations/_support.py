@@ -225,7 +225,7 @@ def most_calls(
     together: Pairs = {}
     alone: Pairs = {}
     without: Pairs = {}
-    other: Pairs = {}
+    with_others: Pairs = {}
     for sentence in sentences:
         premise = () if sentence.rejected else sentence.premise
         if premise:
@@ -235,14 +235,14 @@ def most_calls(
                 alone.setdefault((places,), set()).add(sentence.text)
                 without.setdefault(_without(premise, places), set()).add(sentence.text)
         for place in _other_places(sentence, sources) if elsewhere else ():
-            other.setdefault(((place,),), set()).add(sentence.text)
+            with_others.setdefault(((place,),), set()).add(sentence.text)
     calls = 0
-    asked: Pairs = {}
-    for round_of_pairs in (together, alone, without, other):
+    pairs: Pairs = {}
+    for round_of_pairs in (together, alone, without, with_others):
         for premise, texts in round_of_pairs.items():
-            asked_before = asked.setdefault(premise, set())
-            new_texts = texts - asked_before
+            earlier_texts = pairs.setdefault(premise, set())
+            new_texts = texts - earlier_texts
             if new_texts:
                 calls += relation_calls(premise_text(premise, sources), len(new_texts), batch)
-            asked_before |= new_texts
-    return calls, sum(map(len, asked.values()))
+            earlier_texts |= new_texts
+    return calls, sum(map(len, pairs.values()))
