@@ -127,6 +127,7 @@ def screens_of(study: Study) -> dict[str, tuple[str, dict[str, Any]]]:
                 "rows": [{**PERSON, "last_at": "", "outlier": EVIL}],
                 "link": EVIL,
                 "link_for": EVIL,
+                "code": "",
                 "error": EVIL,
             },
         ),

@@ -234,8 +234,7 @@ async def people(c: RequestContext, status: int = 200, **values: str) -> web.Res
     texts = {"link": "", "link_for": "", "error": "", **values}
     link = texts["link"]
     code = Markup(qr.as_svg(link)) if link else ""
-    without_code = bool(link) and qr.reaches_phones(link) and not qr.installed()
-    return c.page("people", status, rows=rows, code=code, without_code=without_code, **texts)
+    return c.page("people", status, rows=rows, code=code, **texts)
 
 
 async def invite(c: RequestContext) -> web.Response:

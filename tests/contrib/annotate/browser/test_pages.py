@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from markupsafe import Markup
 from tests.contrib.annotate.browser.people import written
 from tests.contrib.annotate.browser.samples import ARABIC, UNBROKEN
 
@@ -17,6 +18,7 @@ from longmark.contrib.annotate.checks import load
 from longmark.contrib.annotate.item_columns import StudyItem
 from longmark.contrib.annotate.items import read_items
 from longmark.contrib.annotate.progress import Progress
+from longmark.contrib.annotate.qr import as_svg
 from longmark.contrib.annotate.screens import Frame
 from longmark.contrib.annotate.store import Person
 from longmark.contrib.annotate.study import TEMPLATES, Study
@@ -159,7 +161,13 @@ def pages(folder: Path) -> dict[str, tuple[str, Frame, dict[str, Any]]]:
         "people": (
             "people",
             owner,
-            {"rows": [person], "link": "https://e.org/in/x", "link_for": "Bo", "error": "No."},
+            {
+                "rows": [person],
+                "link": "https://e.org/in/x",
+                "link_for": "Bo",
+                "error": "No.",
+                "code": Markup(as_svg("https://e.org/in/x")),
+            },
         ),
         "items": ("items", owner, {"rows": [listed], "page": 2, "pages": 3, "total": 250}),
         "item": ("itempage", owner, screens.item_page(*pair, labels)),
@@ -223,7 +231,11 @@ def shown(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterato
             route.fulfill(content_type=kind, body=body)
         else:
             template, its, values = made[name]
-            page = screens.render(template, its, **values)
+            try:
+                page = screens.render(template, its, **values)
+            except Exception:  # without an answer the browser would wait for ever
+                route.fulfill(status=500, body="")
+                raise
             route.fulfill(
                 headers={**HEADERS, "Content-Type": "text/html; charset=utf-8"}, body=page
             )
