@@ -150,12 +150,15 @@ def test_a_run_has_the_options_of_the_section_run_beneath_its_own() -> None:
 
 def test_paths_are_relative_to_the_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = "{examples: a.jsonl, metrics: 'ccrs, r.yaml', prompts: p, judge: 'gguf:a.jsonl', domain: hazards}"
-    written(f"runs: {{one: {text}}}\nreport: {{runs: [one, other], out: page.html}}")
+    words = "{examples: a.jsonl, metrics: ccrs, prompts: de, domain: hazards}"  # no paths
+    written(f"runs: {{one: {text}, two: {words}}}\nreport: {{runs: [one, other], out: page.html}}")
     monkeypatch.chdir(folder.parent)
     made = read("run one --config project/longmark.yaml --trust")
     assert made["metrics"] == ["ccrs,project/r.yaml"]
     assert (made["examples"], made["prompts"]) == (Path("project/a.jsonl"), Path("project/p"))
     assert (made["judge"], made["domain"]) == (["gguf:project/a.jsonl"], Path("hazards"))
+    made = read("run two --config project/longmark.yaml")
+    assert (made["prompts"], made["domain"]) == (Path("de"), Path("hazards"))
     made = read("report --config project/longmark.yaml")
     assert made["runs"] == [Path("project/runs/one"), Path("project/other")]
     assert made["out"] == Path("project/page.html")

@@ -124,7 +124,8 @@ def needs_stats(verb: str) -> None:
 
 
 _FILES = (
-    "FILE DIR FILE.yaml hazards|FILE.yaml FILE.html FILE.zip FILE.xml FILE.md FILE.json IDX STUDY RUN ROWS HUMAN DOCS "
+    "FILE DIR FILE.yaml hazards|FILE.yaml de|es|fr|zh|DIR "
+    "FILE.html FILE.zip FILE.xml FILE.md FILE.json IDX STUDY RUN ROWS HUMAN DOCS "
     "QUESTIONS EXAMPLES"
 )
 

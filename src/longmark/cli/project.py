@@ -101,7 +101,9 @@ class Project:
         for key, value in options.items():
             for entry in value if isinstance(value, list) else [value]:
                 key_path = ".".join((*place, key))
-                if isinstance(entry, Path) and (outside := _outside(entry, folder)):
+                # a word of the option, such as `hazards`, is no path
+                is_path = isinstance(entry, Path) and not _is_word(actions[key], entry)
+                if is_path and (outside := _outside(entry, folder)):
                     yield Reach(key_path, does=outside)
                 elif key == "ray_insecure" or (key == "executor" and entry != "local"):
                     yield Reach(
@@ -120,6 +122,11 @@ class Project:
                     yield Reach(**{**vars(reach), "name": f"{key_path}: {entry}"})
                 elif verb in ("run", "decide") and key == "metrics":
                     yield from _reaches_of_metrics(key_path, entry, folder)
+
+
+def _is_word(action: Option, value: Any) -> bool:
+    """Whether a value is one of the words that an option takes in place of a path."""
+    return str(value) in str(action.metavar).split("|")
 
 
 def _outside(path: Path, folder: Path) -> str:
@@ -435,8 +442,7 @@ def _settled(
         if isinstance(value, list):
             return [settled(action, entry) for entry in value]
         if isinstance(value, Path):
-            word = str(value) in str(action.metavar).split("|")  # `hazards`, which is no file
-            return value if word else folder / expanded(value)
+            return value if _is_word(action, value) else folder / expanded(value)
         if action.dest == "metrics":
             parts = [part.strip() for part in value.split(",")]
             files = [Path(part.partition("@")[0]).suffix in (_CODE, *_SETTINGS) for part in parts]

@@ -151,7 +151,8 @@ def _lists(verbs: Any) -> None:
         "NAME,…",
         "only the prompts of these metrics or families, rubric.yaml or my_metric.py",
     )
-    add(parser, "--prompts", "DIR", "a folder with ID.txt files that replace prompts")
+    text = "the prompts in a language, or a folder with ID.txt files that replace prompts"
+    add(parser, "--prompts", "de|es|fr|zh|DIR", text)
     add(parser, "--out", "DIR", "write the prompts to this folder, as files for --prompts")
 
     text = (

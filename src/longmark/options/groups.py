@@ -82,8 +82,8 @@ class ScoringOptions(Judging):
     )
     prompts: str | Path | None = option(
         None,
-        "a folder with ID.txt files that replace prompts, or the language that the judge is asked in (de, es, fr, zh)",
-        "DIR",
+        "the language that the judge is asked in, or a folder with ID.txt files that replace prompts",
+        "de|es|fr|zh|DIR",
     )
     domain: str | Path | None = option(
         None,
