@@ -30,9 +30,8 @@ _EXCERPTS = (
     "description",
 )
 _TEXTS = (*_FULL_TEXTS, *_EXCERPTS)  # in this order: a search result may have both
-_FEWEST_WORDS = (
-    4  # of a text; a name of a file or of a page is shorter, or ends without a full stop
-)
+# Of a text: the name of a file or of a page is shorter, or ends without a full stop.
+_FEWEST_WORDS = 4
 _LONGEST_NAME = 200  # characters
 _TEXT_END = re.compile(r"[.!?…。！？؟۔।][\"'”’»)\]]*\s*$")
 _FAILED = "scrape failed"  # DeepResearch Bench, utils/scrape.py, where a page could not be read
