@@ -8,9 +8,10 @@ import pytest
 
 from longmark.errors import BadInput, UnknownName, UserError
 from longmark.records import Context, Example, Pair
-from longmark.records.columns import BadRecord, Columns
+from longmark.records.columns import Columns
 from longmark.records.pair import example_of, singles
 from longmark.records.read import Reading
+from longmark.records.record_reading import BadRecord
 
 
 def read(record: Any, cells: bool = False, **mapping: str) -> Example:

@@ -9,10 +9,11 @@ import pytest
 
 from longmark.models.fake import FakeChat
 from longmark.records import Example
-from longmark.records.columns import BadRecord, Columns
+from longmark.records.columns import Columns
 from longmark.records.expected import Nugget, RubricItem
 from longmark.records.pair import Pair, example_of
 from longmark.records.read import Reading
+from longmark.records.record_reading import BadRecord
 from longmark.testing import score_sync
 
 ASKED = {"question": "Why is ice cold?", "answer": "It is frozen."}

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from longmark.errors import UserError
 from longmark.records import Row
-from longmark.records.columns import BadRecord, Columns
+from longmark.records.columns import Columns
 from longmark.records.files import DEPTH, check, flaw, parse_document, parse_json, read_object
 from longmark.records.pair import example_of
+from longmark.records.record_reading import BadRecord
 
 SCALARS = (
     st.none()

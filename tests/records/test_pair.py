@@ -11,9 +11,10 @@ from tests.program import write_jsonl
 
 from longmark.errors import BadInput, UserError
 from longmark.records import Context, Example, Pair, Question
-from longmark.records.columns import BadRecord, Columns
+from longmark.records.columns import Columns
 from longmark.records.pair import Side, example_of, singles
 from longmark.records.read import Reading
+from longmark.records.record_reading import BadRecord
 from longmark.records.write import write_examples
 
 

@@ -12,29 +12,23 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
-import orjson
-from pydantic import ValidationError
-
 from longmark.deprecated import used
 from longmark.errors import UnknownName, UserError
 from longmark.options import named
 from longmark.records import messages, pair_columns, paths, proposals
 from longmark.records.carried import CARRIED
-from longmark.records.cited import CitedSource
-from longmark.records.conversation import completed, turns_of
+from longmark.records.conversation import turns_of
 from longmark.records.example import Example
 from longmark.records.expected import HOLDS
-from longmark.records.files import NotJson, flaw, parse_json
-from longmark.records.pair import Answered, Pair
-from longmark.records.replies import last_cited_reply, reply_of, with_texts
-from longmark.records.reply_text import CitedReply
+from longmark.records.files import NotJson, parse_json
+from longmark.records.pair import Answered
+from longmark.records.record_reading import BadRecord, RecordReading, sources_of_reply
 from longmark.records.turn import contexts_of, references_of
 from longmark.records.values import (
     Problem,
     as_list_cell,
     folded,
     found,
-    in_one_line,
     missing,
     name,
     text,
@@ -77,14 +71,6 @@ _SAMPLE = 5  # records that a proposal is made from
 _ID = re.compile(r"(?=[!-~]*\d)(?=[!-~]*[A-Za-z])(?=[!-~]*[-_.:#/])[!-~]{4,200}")
 """ASCII without white space, with a digit, a letter and a joint."""
 _CITED = "citations"
-
-
-class BadRecord(Exception):
-    """A record that is no example; `str` of it is one line with every problem. fields: those that could be read."""
-
-    def __init__(self, message: str, fields: Mapping[str, Any] | None = None) -> None:
-        super().__init__(message)
-        self.fields = dict(fields or {})
 
 
 class Columns:
@@ -162,106 +148,70 @@ class Columns:
         return f"the column {', '.join(names)}; the columns are {columns_shown(self.seen)}"
 
     def example(self, record: Any, whole: Any = None) -> Answered:
-        """The Example of a record, a Pair where it has two answers. given: the record of another tool of which `record`
+        """The Example of a record, a Pair where it has two answers. whole: the record of another tool of which `record`
         is what its shape read, in which mapped columns are. Raises BadRecord."""
         if not isinstance(record, dict):
             raise BadRecord(f"expected an object with named fields, found {found(record)}")
+        of_tool = whole is not None
+        original = whole if of_tool else record
         if len(self.sample) < _SAMPLE:
-            self.sample.append(record if whole is None else whole)
-        mapped = (
-            self._with_paths(record if whole is None else whole, whole is not None)
-            if self._sources
-            else {}
-        )
-        if whole is not None:
+            self.sample.append(original)
+        mapped = self._with_paths(original, of_tool) if self._sources else {}
+        if of_tool:
             left_out = {*self._column_of, *self._left_out}
             record = {field: value for field, value in record.items() if field not in left_out}
         # The fields that a shape read are apart from mapped columns, which may have their names.
-        shaped = record if whole is not None else None
+        shaped = record if of_tool else None
         record = record | mapped if mapped else record
-        wrong: list[str] = []
-        pair: dict[str, Any] = {}
-        try:
-            found_pair = pair_columns.find(record, self._of_pairs, self._empty)
-            if found_pair is not None:
-                pair_fields = pair_columns.PairFields(
-                    record, found_pair, self._of_pairs, self._cells
-                )
-                pair = pair_fields.read()
-                record = pair_fields.rest
-                shaped = None
-        except Problem as problem:
-            raise BadRecord(str(problem)) from None
-        fields: dict[str, Any] = {}
-        source: dict[str, str] = {}
-        unknown: dict[str, Any] = {}
-        raw_contexts: Any = None
-        reply: CitedReply | None = None
+        pair, record = self._pair_fields(record)
+        reading = RecordReading(record, whole, pair)
         assigned = (
-            self._assigned(record, unknown)
-            if shaped is None
-            else self._assigned_of_shape(shaped, mapped, unknown)
+            self._assigned(record, reading.unread)
+            if shaped is None or pair
+            else self._assigned_of_shape(shaped, mapped, reading.unread)
         )
         for field, column, raw in assigned:
-            source.setdefault(field, column)
-            if field == "contexts":
-                raw_contexts = raw
-            if field == "answer" and not pair and (answer_reply := reply_of(raw)) is not None:
-                reply = answer_reply
-                raw = reply.text
-            elif field == "turns" and not pair and reply is None:
-                reply = last_cited_reply(raw)
-            try:
-                # A shape reads records without their empty cells: an empty text that it gives is one.
-                empty_text = whole is not None and field in _TEXTS and raw == ""
-                value = raw if empty_text else self._value(field, raw)
-            except Problem as problem:
-                wrong.append(f"{problem}{_remedy(field, column, raw, record, whole)}")
-                continue
-            if (
-                field == "references"
-                and field not in self._column_of
-                and _are_ids(value, record, whole)
-            ):
-                self.ignored["references that are ids of passages"] += len(value)
-                unknown[column] = raw
-                continue
-            if value is None or (value == () and field not in CARRIED):
-                continue
-            if pair and field not in Pair.model_fields:
-                if field == "answer":
-                    wrong.append(
-                        "answer: a pair has the answers a and b; remove the column answer or rename it"
-                    )
-                unknown[column] = raw
-            elif field in fields and fields[field] != value:
-                columns = f"the columns {source[field]} and {column} differ"
-                wrong.append(
-                    f"{field}: {columns}; choose one with {named('mapping', {field: 'COLUMN'})}"
-                )
-            else:
-                fields[field] = value
-                source[field] = column
-        if reply is not None:
-            fields |= _sources_of_reply(reply, fields)
-            self.ignored.update(reply.ignored)
-        if not pair and "contexts" in fields and "sources" not in fields:
-            fields |= _gaps(fields.get("answer"), raw_contexts)
-        if not wrong and not pair and not _SCORED & source.keys():
+            self._read(reading, field, column, raw)
+        if reading.reply is not None:
+            reading.fields |= sources_of_reply(reading.reply, reading.fields)
+            self.ignored.update(reading.reply.ignored)
+        if not reading.pair and not reading.wrong and not _SCORED & reading.column_of.keys():
             self.unknown += bool(record)
-            wrong.append(_nothing_known(record))
+            reading.wrong.append(_nothing_known(record))
+        return reading.result()
+
+    def _pair_fields(self, record: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The fields of a pair, and the record without their columns; no fields where a record has one answer."""
         try:
-            if unknown:
-                fields["meta"] = _with_rest(fields.get("meta", {}), unknown)
-            _check_json(fields)
-            if not wrong:
-                fields = completed(fields, bool(pair)) if "turns" in fields else fields
-                return Pair(**fields, **pair) if pair else Example(**fields)
+            answers = pair_columns.find(record, self._of_pairs, self._empty)
+            if answers is None:
+                return {}, record
+            pair_fields = pair_columns.PairFields(record, answers, self._of_pairs, self._cells)
+            return pair_fields.read(), pair_fields.rest
         except Problem as problem:
-            wrong.append(str(problem))
-        except ValidationError as error:
-            wrong.append(in_one_line(error))
-        raise BadRecord("; ".join(wrong), fields)
+            raise BadRecord(str(problem)) from None
+
+    def _read(self, reading: RecordReading, field: str, column: str, raw: Any) -> None:
+        """Reads a column as a field of the record, or notes what is wrong with it."""
+        reading.column_of.setdefault(field, column)
+        raw = reading.without_reply(field, raw)
+        # A shape reads records without their empty cells: an empty text that it gives is one.
+        empty_text = reading.whole is not None and field in _TEXTS and raw == ""
+        try:
+            value = raw if empty_text else self._value(field, raw)
+        except Problem as problem:
+            remedy = _remedy(field, column, raw, reading.record, reading.whole)
+            reading.wrong.append(f"{problem}{remedy}")
+            return
+        if (
+            field == "references"
+            and field not in self._column_of
+            and _are_ids(value, reading.record, reading.whole)
+        ):
+            self.ignored["references that are ids of passages"] += len(value)
+            reading.unread[column] = raw
+        elif value is not None and (value != () or field in CARRIED):
+            reading.add(field, column, value, raw)
 
     def _with_paths(self, record: dict[str, Any], every: bool) -> dict[str, Any]:
         """The mapped columns that a record has only by their paths, or every one."""
@@ -358,31 +308,6 @@ class Columns:
         return _json_object(field, raw)
 
 
-def _sources_of_reply(reply: CitedReply, fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The sources that a reply of an API cites, with the texts that its record has of them; nothing without any."""
-    if not reply.sources:
-        return {}
-    snapshots = fields.get("sources") or ()
-    contexts = fields.get("contexts") or ()
-    return {"sources": with_texts(reply.sources, contexts, snapshots)}
-
-
-def _gaps(answer: Any, raw_contexts: Any) -> dict[str, Any]:
-    """The sources of an answer that numbers its passages, where some are empty: without them, each one behind an empty
-    one would have another number."""
-    passages = as_list_cell("contexts", raw_contexts)
-    if not isinstance(passages, list) or not (isinstance(answer, str) and "[" in answer):
-        return {}
-    contexts = [() if missing(passage) else contexts_of([passage]) for passage in passages]
-    if all(contexts):
-        return {}
-    sources = [
-        CitedSource(id=context[0].id, text=context[0].text) if context else CitedSource()
-        for context in contexts
-    ]
-    return {"sources": tuple(sources)}
-
-
 def field_of(column: str) -> str | None:
     """The field that a column is read as, by its name alone."""
     known_name = _known_name(column)
@@ -424,27 +349,6 @@ def _json_object(field: str, raw: Any) -> Any:
     raise Problem(
         f"{field}: expected an object{' or a list' if field == 'options' else ''}, found {found(raw)}"
     )
-
-
-def _with_rest(meta: dict[str, Any], unknown: dict[str, Any]) -> dict[str, Any]:
-    if twice := [
-        column for column in unknown if column in meta and meta[column] != unknown[column]
-    ]:
-        raise Problem(f"meta: {', '.join(twice)} is also a column, with another value")
-    return {**meta, **unknown}
-
-
-def _check_json(fields: dict[str, Any]) -> None:
-    """Raises Problem if the free parts of a record could not be written as JSON again."""
-    for field in ("profile", "options", "graph", "meta"):
-        if field not in fields:
-            continue
-        if (why := flaw(fields[field])) is not None:
-            raise Problem(f"{field}: {why}")
-        try:
-            orjson.dumps(fields[field])
-        except orjson.JSONEncodeError as error:
-            raise Problem(f"{field}: cannot be stored as JSON ({error})") from None
 
 
 def columns_shown(columns: Iterable[str]) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 from longmark.errors import BadInput, UserError
 from longmark.options import named
 from longmark.records import containers, parts, proposals, sources
-from longmark.records.columns import BadRecord, Columns, columns_shown, field_of, is_like_an_id
+from longmark.records.columns import Columns, columns_shown, field_of, is_like_an_id
 from longmark.records.conversation import check_mode, scored
 from longmark.records.encodings import check_encoding, encoding_note
 from longmark.records.example import Example, Question
@@ -22,6 +22,7 @@ from longmark.records.files import BadLines
 from longmark.records.kept import KeptFile
 from longmark.records.pair import Answered, Pair, singles
 from longmark.records.passages import PassageRows
+from longmark.records.record_reading import BadRecord
 from longmark.records.shapes import Shape
 from longmark.records.spans import assembled
 from longmark.records.values import Problem

@@ -27,6 +27,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -106,84 +107,36 @@ def max_t(
     check_count(permutations, "permutations")
     if differences.ndim != 2:
         raise UserError(f"expected questions x hypotheses, found {differences.ndim} dimensions")
-    rows, columns = differences.shape
-    present = ~np.isnan(differences)
-    sums = np.where(present, differences, 0.0)
-    sizes = None
-    if clusters is not None:
-        keys, count = cluster_numbers(clusters, np.ones(rows, dtype=bool))
-        membership = csr_array((np.ones(rows), (keys, np.arange(rows))), shape=(count, rows))
-        sums = membership @ sums
-        sizes = membership @ present.astype(np.float64)
-    n = present.sum(axis=0)
-    groups = n if sizes is None else (sizes > 0).sum(axis=0)
-    worth = groups.astype(np.float64)
-    if sizes is not None:
-        for i in np.flatnonzero((groups >= FEWEST) & (groups < n)):
-            worth[i] = effective(sizes[sizes[:, i] > 0, i].tolist())
-    few = [None if groups[i] == n[i] else few_clusters(worth[i]) for i in range(columns)]
-    testable = (
-        (groups >= FEWEST)
-        & (sums != 0).any(axis=0)
-        & np.array([remark is None for remark in few], dtype=bool)
-    )
+    sums = _ClusterSums.from_differences(differences, clusters)
+    columns = len(sums.n)
+    testable = sums.testable
     statistic, p, adjusted, error, low, high = (np.full(columns, np.nan) for _ in range(6))
-    reasons: list[str | None] = [
-        why
-        or (
-            ALL_ZERO
-            if group_count >= FEWEST
-            else f"too few for a test: {counted(int(group_count), 'cluster')}"
-        )
-        for why, group_count in zip(few, groups, strict=True)
-    ]
+    reasons = sums.reasons()
     remarks: list[str | None] = [None] * columns
     patterns = 0
     critical = None
     exact = True
     if testable.any():
-        table = _SignTable(
-            sums[:, testable],
-            None if sizes is None else sizes[:, testable],
-            groups[testable],
-            n[testable],
-        )
+        table = sums.sign_table()
         count = len(table.sums)
         exact = count <= _EXACT
         observed = table.statistics(np.ones((1, count)))[0]
         single, joint, maxima = _reached(table, observed, _signs(count, permutations, seed, exact))
         patterns = len(maxima)
         unit_added = 0 if exact else 1
-        rarer = (
-            math.floor(alpha * (patterns + unit_added) + 1e-9) - unit_added
-        )  # patterns that may reach as far
-        critical = float(maxima[rarer]) if 0 <= rarer < patterns else math.inf
-        statistic[testable] = np.sign(sums[:, testable].sum(axis=0)) * observed
-        student = 2 * stdtr(worth[testable] - 1, -observed)
+        critical = _critical(maxima, alpha, unit_added)
+        statistic[testable] = np.sign(sums.sums[:, testable].sum(axis=0)) * observed
+        student = 2 * stdtr(sums.worth[testable] - 1, -observed)
         p[testable] = np.maximum((single + unit_added) / (patterns + unit_added), student)
         adjusted[testable] = np.maximum((joint + unit_added) / (patterns + unit_added), student)
         error[testable], skewness = table.standard_errors()
-        means = sums.sum(axis=0) / np.maximum(n, 1)
-        for i, a in zip(np.flatnonzero(testable), skewness, strict=True):
-            wide = max(critical, t_quantile(1 - alpha, worth[i] - 1))
-            reasons[i] = None
-            if 2.0 ** (1 - groups[i]) > alpha or not math.isfinite(critical):
-                reasons[i] = (
-                    f"with {groups[i]} {_units(sizes)} no difference is significant at {alpha:g}"
-                )
-            elif error[i] == 0:
-                reasons[i] = "all differences are equal, so they show no spread"
-            else:
-                low[i], high[i] = (
-                    means[i] - error[i] * untransformed(side * wide, a) for side in (1, -1)
-                )
+        for i, a in zip(np.flatnonzero(testable).tolist(), skewness, strict=True):
+            reasons[i] = sums.no_interval(i, error[i], critical, alpha)
+            if reasons[i] is None:
+                low[i], high[i] = sums.ends(i, error[i], a, critical, alpha)
                 if adjusted[i] > alpha:  # rounding
                     low[i], high[i] = min(low[i], 0.0), max(high[i], 0.0)
-            if worth[i] < _SYMMETRIC and abs(skew := a * math.sqrt(groups[i])) > _SKEWED:
-                remarks[i] = (
-                    f"skewed differences (skewness {skew:.1f}): with fewer than {_SYMMETRIC} {_units(sizes)} the test "
-                    "rejects too often"
-                )
+            remarks[i] = sums.skew_remark(i, a)
 
     def listed(values: Floats) -> tuple[float | None, ...]:
         return tuple(None if np.isnan(value) else float(value) for value in values)
@@ -197,15 +150,119 @@ def max_t(
         high=listed(high),
         reasons=tuple(reasons),
         remarks=tuple(remarks),
-        n=tuple(n.tolist()),
-        clusters=tuple(groups.tolist()),
-        effective=tuple(worth.tolist()),
+        n=tuple(sums.n.tolist()),
+        clusters=tuple(sums.groups.tolist()),
+        effective=tuple(sums.worth.tolist()),
         critical=critical,
         patterns=patterns,
         exact=exact,
         seed=seed,
         alpha=alpha,
     )
+
+
+@dataclass(frozen=True)
+class _ClusterSums:
+    """The differences as sums by cluster x hypothesis.
+
+    sizes: how many differences each sum has; None: each question is a cluster. n: differences of a hypothesis; groups:
+    its clusters; worth: clusters of one size as good. few: what is said of too few effective clusters; None: enough.
+    """
+
+    sums: Floats
+    sizes: Floats | None
+    n: Ints
+    groups: Ints
+    worth: Floats
+    few: list[str | None]
+
+    @classmethod
+    def from_differences(
+        cls, differences: Floats, clusters: Sequence[Hashable] | None
+    ) -> _ClusterSums:
+        rows, columns = differences.shape
+        present = ~np.isnan(differences)
+        sums = np.where(present, differences, 0.0)
+        sizes = None
+        if clusters is not None:
+            keys, count = cluster_numbers(clusters, np.ones(rows, dtype=bool))
+            membership = csr_array((np.ones(rows), (keys, np.arange(rows))), shape=(count, rows))
+            sums = membership @ sums
+            sizes = membership @ present.astype(np.float64)
+        n = present.sum(axis=0)
+        groups = n if sizes is None else (sizes > 0).sum(axis=0)
+        worth = groups.astype(np.float64)
+        if sizes is not None:
+            for i in np.flatnonzero((groups >= FEWEST) & (groups < n)):
+                worth[i] = effective(sizes[sizes[:, i] > 0, i].tolist())
+        few = [None if groups[i] == n[i] else few_clusters(worth[i]) for i in range(columns)]
+        return cls(sums, sizes, n, groups, worth, few)
+
+    @property
+    def units(self) -> str:
+        return "questions" if self.sizes is None else "clusters"
+
+    @cached_property
+    def means(self) -> Floats:
+        return np.asarray(self.sums.sum(axis=0) / np.maximum(self.n, 1))
+
+    @cached_property
+    def testable(self) -> NDArray[np.bool_]:
+        """Hypotheses with enough clusters and a difference other than 0."""
+        enough = np.array([remark is None for remark in self.few], dtype=bool)
+        differ = (self.sums != 0).any(axis=0)
+        return np.asarray((self.groups >= FEWEST) & differ & enough)
+
+    def reasons(self) -> list[str | None]:
+        """Why each hypothesis would not be tested; some of them are."""
+        return [
+            few
+            or (ALL_ZERO if count >= FEWEST else f"too few for a test: {counted(count, 'cluster')}")
+            for few, count in zip(self.few, self.groups.tolist(), strict=True)
+        ]
+
+    def sign_table(self) -> _SignTable:
+        tested = self.testable
+        return _SignTable(
+            self.sums[:, tested],
+            None if self.sizes is None else self.sizes[:, tested],
+            self.groups[tested],
+            self.n[tested],
+        )
+
+    def no_interval(self, i: int, error: float, critical: float, alpha: float) -> str | None:
+        """Why a tested hypothesis has no interval; None: it has one."""
+        if 2.0 ** (1 - self.groups[i]) > alpha or not math.isfinite(critical):
+            return f"with {self.groups[i]} {self.units} no difference is significant at {alpha:g}"
+        if error == 0:
+            return "all differences are equal, so they show no spread"
+        return None
+
+    def ends(
+        self, i: int, error: float, skewness: float, critical: float, alpha: float
+    ) -> tuple[float, float]:
+        """The test inverted: the means from which the observed one is at most the critical value away."""
+        mean = self.means[i]
+        distance = max(critical, t_quantile(1 - alpha, self.worth[i] - 1))
+        return (
+            mean - error * untransformed(distance, skewness),
+            mean - error * untransformed(-distance, skewness),
+        )
+
+    def skew_remark(self, i: int, skewness: float) -> str | None:
+        of_clusters = skewness * math.sqrt(self.groups[i])
+        if self.worth[i] >= _SYMMETRIC or abs(of_clusters) <= _SKEWED:
+            return None
+        return (
+            f"skewed differences (skewness {of_clusters:.1f}): with fewer than {_SYMMETRIC} {self.units} the test "
+            "rejects too often"
+        )
+
+
+def _critical(maxima: Floats, alpha: float, unit_added: int) -> float:
+    """The |T| that at most a share alpha of the patterns exceeds; infinite where there are too few patterns."""
+    rarer = math.floor(alpha * (len(maxima) + unit_added) + 1e-9) - unit_added
+    return float(maxima[rarer]) if 0 <= rarer < len(maxima) else math.inf
 
 
 def _reached(
@@ -247,10 +304,6 @@ def inverted(
         method=INVERTED,
         reason=None,
     )
-
-
-def _units(sizes: Floats | None) -> str:
-    return "questions" if sizes is None else "clusters"
 
 
 class _SignTable:

@@ -342,96 +342,64 @@ def detectable(n: int, options: DefectsOptions) -> float | None:
 # The page ------------------------------------------------------------------------------------------------------------
 
 
+_EVERY_NOTE = (
+    "detected: below the threshold (false alarms: at most {rate:g}). excess: less the originals of these pairs that are "
+    "below it. worse, better: than the original. net: better less worse. difference: defect minus original, above 0 if "
+    "the defect is better. detectable: the smallest detection rate that so many pairs show to be above {rate:g}, with "
+    "power {power:g}."
+)
+_SUMMARY_NOTE = (
+    "noticed: more defects than their originals are below the threshold (interval of the excess above 0). "
+    "rewarded: more defects score better than their original than worse (interval of the net above 0)."
+)
+_UNSCORED_NOTE = (
+    "Pairs without both scores, which are in no figure above. "
+    "Where both are unscored, a pair is in two lines."
+)
+_METRIC = Column("metric", kind="metric")
+
+
 def document(study: DefectsStudy) -> Document:
     rate = study.options.false_alarms
-    metric = Column("metric", kind="metric")
-    places = [(name, kind) for name in study.metrics for kind in study.defects]
-    note = (
-        f"detected: below the threshold (false alarms: at most {rate:g}). excess: less the originals of these pairs "
-        "that are below it. worse, better: than the original. net: better less worse. difference: defect minus "
-        "original, above 0 if the defect is better. detectable: the smallest detection rate that so many pairs show to "
-        f"be above {rate:g}, with power {_POWER:g}."
+    every = _every_cell(study)
+    detection = _by_defect(
+        study, "detection", f"Detection rate (false alarms: {rate:g})", "detected"
     )
-    all_cells = Grid(
-        "every",
-        "Every metric and defect",
-        (metric, "defect"),
-        places,
-        [
-            *(
-                Column(figure, places=2)
-                for figure in ("detected", "excess", "worse", "better", "net")
-            ),
-            Column("difference", places=3),
-        ],
-        lambda row, figure: getattr(study.cells[row], figure),
-        note,
-        "pairs",
-        beside=(Column("detectable", lambda row: study.cells[row].detectable, 2),),
+    better = _by_defect(
+        study, "better", "Share of pairs in which the defect scores better", "better"
     )
-
-    def grid(name: str, title: str, figure: str) -> Grid[str]:
-        columns = [Column(kind, places=2, kind="value") for kind in study.defects]
-        cells = lambda row, kind: getattr(study.cells[row, kind], figure)  # noqa: E731
-        return Grid(name, title, (metric,), study.metrics, columns, cells, unit="")
-
-    detection = grid("detection", f"Detection rate (false alarms: {rate:g})", "detected")
-    better = grid("better", "Share of pairs in which the defect scores better", "better")
-    rewarded = [row for row in places if _rewarded(study.cells[row])]
-    weak = replace(all_cells, name="rewarded", title="Rewarded defects", rows=rewarded)
-    lost = [
-        (*row, *key, count) for row in places for key, count in study.cells[row].unscored.items()
-    ]
-    heads = ("defect", "whose", "status", "reason", "pairs")
-    unscored = Table("unscored", "Unscored pairs", (metric, *map(Column, heads)), lost)
-    defect_lines = [
-        (
-            kind,
-            study.defects.get(kind, 0),
-            why.total(),
-            next((reason for reason, _ in why.most_common(1)), None),
-        )
-        for kind in dict.fromkeys((*study.defects, *study.omitted))
-        for why in [study.omitted.get(kind, Counter())]
-    ]
-    defects = Table(
-        "defects",
-        "Defects",
-        tuple(map(Column, ("defect", "made", "omitted", "reason"))),
-        defect_lines,
-    )
-    summary = (
-        "noticed: more defects than their originals are below the threshold (interval of the excess above 0). "
-        "rewarded: more defects score better than their original than worse (interval of the net above 0)."
-    )
+    rewarded = [place for place in every.rows if _rewarded(study.cells[place])]
+    weak = replace(every, name="rewarded", title="Rewarded defects", rows=rewarded)
     threshold = (
         f"Detected: a score that at most {rate:g} of the originals of other questions are below."
     )
     nature = "Made defects are not nature's: a metric that notices them may miss real errors."
-    gained = f"{counted(len(rewarded), 'cell')} of {len(places)}: the defect scores better more often than worse."
-    missing_note = (
-        "Pairs without both scores, which are in no figure above. "
-        "Where both are unscored, a pair is in two lines."
-    )
-    maps = [
-        grid_of_rates.heat_map(grid_of_rates.title, 0.0, 1.0)
-        for grid_of_rates in (detection, better)
-    ]
+    gained = f"{counted(len(rewarded), 'cell')} of {len(every.rows)}: the defect scores better more often than worse."
+    defect_count = counted(sum(study.defects.values()), "known defect")
     return Document(
         kind="defects study",
-        title=f"{counted(sum(study.defects.values()), 'known defect')} and {counted(len(study.metrics), 'metric')}",
+        title=f"{defect_count} and {counted(len(study.metrics), 'metric')}",
         lede="Which metric notices which known defect, and which one it rewards.",
         sections=(
-            Section("Summary", summary, (_summary(study, metric),), brief=1),
+            Section("Summary", _SUMMARY_NOTE, (_summary(study, _METRIC),), brief=1),
             Section(
-                "Detection", threshold, (all_cells.table(), detection.table()), maps[:1], nature
+                "Detection",
+                threshold,
+                (every.table(), detection.table()),
+                [detection.heat_map(detection.title, 0.0, 1.0)],
+                nature,
             ),
-            Section("Weaknesses", gained, (weak.table(), better.table()), maps[1:]),
-            Section("Unscored pairs", missing_note, (unscored,), folded=True),
+            Section(
+                "Weaknesses",
+                gained,
+                (weak.table(), better.table()),
+                [better.heat_map(better.title, 0.0, 1.0)],
+            ),
+            Section("Unscored pairs", _UNSCORED_NOTE, (_unscored(study),), folded=True),
             Section(
                 "Defects",
                 "Defects of the file; reason: the most frequent one.",
-                (defects,),
+                (_defects(study),),
                 folded=True,
             ),
         ),
@@ -445,6 +413,55 @@ def document(study: DefectsStudy) -> Document:
         },
         signatures=study.signatures,
     )
+
+
+def _every_cell(study: DefectsStudy) -> Grid[tuple[str, str]]:
+    """A line for each metric and defect."""
+    figures = ("detected", "excess", "worse", "better", "net")
+    return Grid(
+        "every",
+        "Every metric and defect",
+        (_METRIC, "defect"),
+        [(metric, kind) for metric in study.metrics for kind in study.defects],
+        [*(Column(figure, places=2) for figure in figures), Column("difference", places=3)],
+        lambda place, figure: getattr(study.cells[place], figure),
+        _EVERY_NOTE.format(rate=study.options.false_alarms, power=_POWER),
+        "pairs",
+        beside=(Column("detectable", lambda place: study.cells[place].detectable, 2),),
+    )
+
+
+def _by_defect(study: DefectsStudy, name: str, title: str, figure: str) -> Grid[str]:
+    """A figure with a line for each metric and a column for each defect."""
+    columns = [Column(kind, places=2, kind="value") for kind in study.defects]
+
+    def cell(metric: str, kind: str) -> Any:
+        return getattr(study.cells[metric, kind], figure)
+
+    return Grid(name, title, (_METRIC,), study.metrics, columns, cell, unit="")
+
+
+def _unscored(study: DefectsStudy) -> Table:
+    lines = [
+        (metric, kind, *lost, count)
+        for metric in study.metrics
+        for kind in study.defects
+        for lost, count in study.cells[metric, kind].unscored.items()
+    ]
+    heads = ("defect", "whose", "status", "reason", "pairs")
+    return Table("unscored", "Unscored pairs", (_METRIC, *map(Column, heads)), lines)
+
+
+def _defects(study: DefectsStudy) -> Table:
+    """How many defects of each kind the file has, and why others could not be made."""
+    lines = []
+    for kind in dict.fromkeys((*study.defects, *study.omitted)):
+        omitted = study.omitted.get(kind, Counter())
+        frequent = omitted.most_common(1)
+        reason = frequent[0][0] if frequent else None
+        lines.append((kind, study.defects.get(kind, 0), omitted.total(), reason))
+    heads = ("defect", "made", "omitted", "reason")
+    return Table("defects", "Defects", tuple(map(Column, heads)), lines)
 
 
 def _rewarded(cell: DefectDetection) -> bool:
