@@ -174,15 +174,17 @@ def test_equations_raised_digits_and_breaks_keep_their_meaning(tmp_path: Path) -
     water = run("10") + run("6", 'baseline="30000"') + run(" L of H") + run("2", 'baseline="-25%"')
     lines = run("one") + "<a:br/>" + run("two") + '<a:fld type="datetime"><a:t> 2026</a:t></a:fld>'
     title = shape(run("Ice_x000B_roads"), kind="title")
+    font = '<a:rPr><a:latin typeface="Symbol"/><a:sym typeface="Symbol"/></a:rPr>'
+    tolerance = shape(f"{run('4 ')}<a:r>{font}<a:t>\uf0b1</a:t></a:r>{run(' 1')}")
     arabic = shape(run("ارتفع النهر"))
-    document, _ = read(
-        pptx(tmp_path / "a.pptx", title + both + shape(water + run("O"), lines) + arabic)
-    )
+    shapes = title + both + shape(water + run("O"), lines) + tolerance + arabic
+    document, _ = read(pptx(tmp_path / "a.pptx", shapes))
     assert document.text.split("\n\n") == [
         "Ice roads",
         "so x²",
         "10⁶ L of H₂O",
         "one\ntwo 2026",
+        "4 ± 1",
         "ارتفع النهر",
     ]
 

@@ -207,11 +207,29 @@ def test_a_row_of_a_table_has_the_cells_that_are_merged_into_it(tmp_path: Path) 
 
 
 def test_text_from_right_to_left_and_symbols(tmp_path: Path) -> None:
-    symbol = '<w:r><w:sym w:font="Symbol" w:char="F061"/></w:r><w:r><w:sym w:font="X" w:char="00B5"/></w:r>'
+    symbol = (
+        '<w:r><w:sym w:font="X" w:char="F061"/></w:r><w:r><w:sym w:font="X" w:char="00B5"/></w:r>'
+    )
     arabic = paragraph(run("ارتفع النهر", "<w:rtl/>"), "<w:bidi/>")
     document, omitted = read(docx(tmp_path / "a.docx", arabic + paragraph(symbol + run("m"))))
     assert document.text == "ارتفع النهر\n\nµm"
     assert omitted == {"symbols of a font": 1}
+
+
+def test_the_font_symbol_is_read_as_unicode(tmp_path: Path) -> None:
+    font = '<w:rFonts w:ascii="Symbol" w:hAnsi="Symbol"/>'
+    parts = (
+        run("4 ")
+        + '<w:r><w:sym w:font="Symbol" w:char="F0B1"/></w:r>'
+        + run(" 1 ")
+        + run("\uf06d", font)
+        + run("g, p \uf0a3 .05, ")
+        + run("\uf0a3", font)
+        + '<w:r><w:sym w:font="Symbol" w:char="F0E6"/></w:r>'
+    )
+    document, omitted = read(docx(tmp_path / "a.docx", paragraph(parts)))
+    assert document.text == "4 ± 1 μg, p \uf0a3 .05, ≤"  # a private character of another font stays
+    assert omitted == {"symbols of a font": 1}  # a part of a tall bracket
 
 
 @pytest.mark.parametrize(

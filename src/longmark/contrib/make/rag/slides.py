@@ -20,6 +20,7 @@ from longmark.contrib.make.rag.file_text import BETWEEN, FileText
 from longmark.contrib.make.rag.omml import write_equation
 from longmark.contrib.make.rag.ooxml import Package, PackageRelation, opened, relation_id
 from longmark.contrib.make.rag.paragraphs import joined
+from longmark.contrib.make.rag.symbol_font import in_unicode
 from longmark.contrib.make.rag.xml_tree import (
     PageOfXml,
     attribute,
@@ -218,7 +219,9 @@ class _SlideReader:
             return
         baseline = "" if properties is None else attribute(properties, "baseline").rstrip("%")
         tag = "span" if not baseline.strip("-0.") else "sub" if baseline[0] == "-" else "sup"
-        self._page.whole(tag, _LINE_BREAK.sub(" ", text.text or ""))
+        font = child(run, "rPr", "sym")
+        symbols = in_unicode(text.text or "", "" if font is None else attribute(font, "typeface"))
+        self._page.whole(tag, _LINE_BREAK.sub(" ", symbols))
 
 
 def _chosen(alternatives: Any) -> Iterable[Any]:

@@ -18,6 +18,7 @@ from longmark.contrib.make.rag.file_text import FileText
 from longmark.contrib.make.rag.omml import write_equation
 from longmark.contrib.make.rag.ooxml import Package, opened
 from longmark.contrib.make.rag.paragraphs import joined
+from longmark.contrib.make.rag.symbol_font import LEFT_OUT, character_of, in_unicode
 from longmark.contrib.make.rag.xml_tree import (
     PageOfXml,
     attribute,
@@ -39,7 +40,6 @@ _LEFT_OUT = {
     "altChunk": "parts of other formats",
 }
 _PROPERTIES = frozenset({"rPr", "pPr", "tblPr", "trPr", "tcPr", "sectPr", "ctrlPr"})
-_PRIVATE_USE = range(0xE000, 0xF900)  # what a symbol font makes of it is not known here
 
 
 def word_text(path: Path, limit: int) -> FileText:
@@ -196,15 +196,17 @@ class _WordReader:
         if any(local_name(part) in _NOTES for part in run):
             tag = "span"  # the mark of a note is written with brackets
         self._page.start(tag)
+        fonts = child(run, "rPr", "rFonts")
+        font = "" if fonts is None else attribute(fonts, "ascii")
         for part in run:
-            self._run_part(part)
+            self._run_part(part, font)
         self._page.end(tag)
 
-    def _run_part(self, part: Any) -> None:
+    def _run_part(self, part: Any, font: str) -> None:
         page = self._page
         match local_name(part):
             case "t":
-                page.text(part.text)
+                page.text(in_unicode(part.text or "", font))
             case "tab" | "ptab":
                 page.text(" ")
             case "br" | "cr":
@@ -213,7 +215,7 @@ class _WordReader:
             case "noBreakHyphen":
                 page.text("-")
             case "sym":
-                self._symbol(attribute(part, "char"))
+                self._symbol(attribute(part, "char"), attribute(part, "font"))
             case "ruby":
                 base = child(part, "rubyBase")
                 self._inline(() if base is None else base)
@@ -222,7 +224,7 @@ class _WordReader:
             case "AlternateContent":
                 choice = child(part, "Choice")
                 for inner in () if choice is None else choice:
-                    self._run_part(inner)
+                    self._run_part(inner, font)
             case "drawing" | "pict":
                 boxes = list(descendants(part, "txbxContent"))
                 self._boxes += boxes
@@ -232,12 +234,13 @@ class _WordReader:
             case _:  # properties, fields' instructions, marks of pages
                 pass
 
-    def _symbol(self, code: str) -> None:
-        number = int(code, 16) if code and all(c in "0123456789abcdefABCDEF" for c in code) else 0
-        if not number or number in _PRIVATE_USE or number > 0xFFFF:
-            self._page.left_out["symbols of a font"] += 1
+    def _symbol(self, code: str, font: str) -> None:
+        hexadecimal = bool(code) and all(c in "0123456789abcdefABCDEF" for c in code)
+        character = character_of(int(code, 16), font) if hexadecimal else None
+        if character is None:
+            self._page.left_out[LEFT_OUT] += 1
         else:
-            self._page.text(chr(number))
+            self._page.text(character)
 
     def _note(self, kind: str, note_id: str) -> None:
         """The mark of a note; its text is written at the end."""
