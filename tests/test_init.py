@@ -29,7 +29,7 @@ def test_the_file_runs_as_it_is_and_is_never_overwritten(
     assert text.startswith("# yaml-language-server: $schema=longmark.schema.json\n")
     assert Path("longmark.schema.json").read_text() == project.SCHEMA.read_text()
     made = project.load(Path("longmark.yaml"))
-    assert "classic.rouge_1" in made.runs["first"]["metrics"]
+    assert "classic.rouge_l" in made.runs["first"]["metrics"]
     assert "score.readability" in made.runs["first"]["metrics"]
     assert "# score.specificity: --domain is missing" in text
     assert in_process(["run", "first", "--quiet", "--metrics", "score.readability"]) == 0

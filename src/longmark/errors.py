@@ -3,6 +3,7 @@
 LongmarkError
 ├── UserError                 the command or the data is wrong: exit code 2
 │   ├── BadInput              unreadable records; has one line for each
+│   │   └── UnknownColumns    no record has a known column; has the columns that could be meant
 │   ├── UnknownName           a metric, model, prompt or parameter that does not exist
 │   ├── MissingExtra          a command needs a package that an extra installs
 │   ├── ModelNotInstalled     an embedded model that is not installed
@@ -76,6 +77,14 @@ class BadInput(UserError):
         super().__init__(
             "\n".join(self.lines) + (f"\n… and {unlisted} more" if unlisted > 0 else "")
         )
+
+
+class UnknownColumns(BadInput):
+    """No record of a file has a known column. proposed: field -> the column or path that it could be read from."""
+
+    def __init__(self, lines: Sequence[str], proposed: Mapping[str, str]) -> None:
+        super().__init__(lines, skippable=False)
+        self.proposed = dict(proposed)
 
 
 class UnknownName(UserError):

@@ -9,12 +9,14 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from longmark.cli.arguments import pairs, reading
+from longmark.cli.arguments import pairs
+from longmark.cli.first_look import first_look
 from longmark.cli.metric_menu import cost_of, menu_of
 from longmark.cli.project import SCHEMA, load
-from longmark.engine.look import FIRST, Allowed, Look, look
+from longmark.engine.look import Allowed, Look
 from longmark.errors import UserError
 from longmark.progress import counted
+from longmark.records.files import one_line
 from longmark.writing import check_ours, create
 
 PRICED = 100
@@ -60,6 +62,7 @@ def init(arguments: argparse.Namespace) -> int:
         raise UserError(
             f"{out} exists, and is not overwritten; name another file with --out FILE.yaml"
         )
+    mapped = list(arguments.map)
     lines = list(_of_file(arguments) if arguments.examples else _of_none())
     schema = out.parent / SCHEMA.name
     check_ours(schema)
@@ -67,6 +70,11 @@ def init(arguments: argparse.Namespace) -> int:
     if not schema.exists():
         create(schema, SCHEMA.read_bytes())
     load(out)
+    if proposed := arguments.map[len(mapped) :]:
+        print(
+            f"{arguments.examples}: no column has a known name. {out} reads it by a proposed mapping; check it: "
+            f"{one_line(', '.join(proposed))}"
+        )
     print(f"{out}: longmark run first{'' if out.name == 'longmark.yaml' else f' --config {out}'}")
     return 0
 
@@ -77,14 +85,14 @@ def _of_none() -> Iterator[str]:
 
 
 def _of_file(arguments: argparse.Namespace) -> Iterator[str]:
-    options = reading(arguments)
-    del options["skip_bad"]
-    seen = look(arguments.examples, limit=options.pop("limit") or FIRST, **options)
+    seen, read_by_proposal = first_look(arguments)
     menu = menu_of(arguments, seen, PRICED)
     has = ", ".join(f"{name} {count:,}" for name, count in seen.fields.items())
     hint = "" if seen.complete else " (the first)"
     yield f"# {counted(seen.read, 'pair' if seen.pairs else 'example')} read{hint}: {has}"
     yield f"examples: {json.dumps(os.path.relpath(arguments.examples, arguments.out.parent), ensure_ascii=False)}"
+    if read_by_proposal:
+        yield "# No column has a known name: this mapping is proposed by their names and texts. Check it."
     if arguments.map:
         yield f"map: {json.dumps(pairs(arguments.map, '--map FIELD=COLUMN'), ensure_ascii=False)}"
     if arguments.turns != "last":

@@ -10,10 +10,9 @@ import textwrap
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 
-from longmark.cli.arguments import reading
-from longmark.cli.metric_menu import metrics_without_a_model, run_command
-from longmark.engine.look import FIRST, Allowed, Look
-from longmark.engine.look import look as looked
+from longmark.cli.first_look import by_proposal, first_look
+from longmark.cli.metric_menu import commands, long_answers_first, metrics_without_a_model
+from longmark.engine.look import Allowed, Look
 from longmark.progress import counted
 from longmark.records import Pair, proposals
 from longmark.records.files import one_line
@@ -26,11 +25,8 @@ _PASSAGES = 2  # passages of an example that are shown
 
 
 def look(arguments: argparse.Namespace) -> int:
-    options = reading(arguments)
-    del options["skip_bad"]
     arguments.skip_bad = True  # bad records are counted
-    limit = options.pop("limit") or FIRST
-    seen = looked(arguments.examples, limit=limit, **options)
+    seen, read_by_proposal = first_look(arguments)
     width = shutil.get_terminal_size((100, 24)).columns
 
     def cut(lines: Iterator[str]) -> None:
@@ -41,6 +37,8 @@ def look(arguments: argparse.Namespace) -> int:
         for line in lines:
             print(textwrap.fill(line, width, subsequent_indent="  ", break_on_hyphens=False))
 
+    if read_by_proposal:
+        filled([by_proposal(seen)])
     cut(_lines(seen))
     filled(_kept(seen))
     if seen.proposed:
@@ -50,9 +48,8 @@ def look(arguments: argparse.Namespace) -> int:
     filled(seen.notices)
     cut(_allowed(seen))
     filled(_absent(seen))
-    if free := metrics_without_a_model(seen):
-        print("To score them without a model:")
-        print(f"  {run_command(arguments, free)}")
+    for line in commands(arguments, seen, metrics_without_a_model(seen)):
+        print(line)
     if seen.bad:
         for line in seen.bad_lines[:_BAD]:
             print(line, file=sys.stderr)
@@ -125,7 +122,7 @@ def _kept(seen: Look) -> Iterator[str]:
 def _allowed(seen: Look) -> Iterator[str]:
     yield ""
     yield "Metrics that have all they need, with the most calls for one of these examples:"
-    for metric in seen.metrics:
+    for metric in long_answers_first(seen):
         if metric.count:
             some = (
                 "" if metric.count == seen.read else f", {metric.count:,} of {seen.read:,} examples"
@@ -135,7 +132,7 @@ def _allowed(seen: Look) -> Iterator[str]:
 
 def _absent(seen: Look) -> Iterator[str]:
     absent: dict[tuple[str, ...], list[Allowed]] = defaultdict(list)
-    for metric in seen.metrics:
+    for metric in long_answers_first(seen):
         if not metric.count:
             absent[metric.missing].append(metric)
     for missing, metrics in absent.items():

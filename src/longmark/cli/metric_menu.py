@@ -13,7 +13,8 @@ from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
 from longmark.cli.arguments import reading
-from longmark.engine.look import FIRST, Allowed, Look, look
+from longmark.cli.first_look import by_proposal, first_look
+from longmark.engine.look import Allowed, Look
 from longmark.errors import UserError
 from longmark.progress import counted
 from longmark.records.files import one_line
@@ -26,16 +27,30 @@ _PLACE = (
     "judge@http://localhost:8000/v1"  # stands for every model in the dry run, which sends nothing
 )
 _ROLES: dict[str, Any] = dict.fromkeys(("generator", "embedder", "reranker", "lm"), _PLACE)
-_SHORT_ANSWERS = "climaqa.exact_match"
-_SHORT_REFERENCE = 10  # words of the shortest reference, from which it is left out
+_SHORT_REFERENCE = 10  # words of the shortest reference, above which an answer is long
+_OF_WORDS = (
+    "counts what a long answer shares with its reference; classic.rouge_l is the baseline for that"
+)
+_FOR_SHORT_ANSWERS = {
+    "climaqa.exact_match": "is for references of a few words; these have {words} or more",
+    "classic.bleu": _OF_WORDS,
+    "classic.chrf": _OF_WORDS,
+    "classic.rouge_1": _OF_WORDS,
+    "classic.rouge_2": _OF_WORDS,
+}
+"""Metric -> why it is not proposed where the references are long."""
+_FAMILIES = ("citations", "ragchecker", "nuggets", "comprehensiveness", "ccrs", "score", "criteria")
+"""Families that are made for long answers, in the order in which they are shown; the others follow, classic last."""
+_JUDGED_EXAMPLE = ("citations", "ccrs.information_recall", "ccrs.contextual_coherence")
+"""What a command with a judge proposes, of those that a file allows: few calls, and what most people ask first."""
 _PRICED = 20  # examples that the forecast of the message reads
 
 
 @dataclass(frozen=True, slots=True)
 class MetricMenu:
-    """The metrics with all that they need. free: without a model; asking: with models that the command names; loading:
-    with a model that they load themselves; costs: name -> what is expected on the first examples; unfit: name -> why a
-    metric is not for this file, or not without another option."""
+    """The metrics with all that they need, those for long answers first. free: without a model; asking: with models that
+    the command names; loading: with a model that they load themselves; costs: name -> what is expected on the first
+    examples; unfit: name -> why a metric is not for this file, or not without another option."""
 
     free: tuple[Allowed, ...]
     asking: tuple[Allowed, ...]
@@ -47,12 +62,18 @@ class MetricMenu:
 def menu_of(arguments: argparse.Namespace, seen: Look, priced: int) -> MetricMenu:
     """priced: the examples that the dry run reads."""
     costs, unfit = _costs(arguments, seen, priced)
-    allowed = [metric for metric in seen.metrics if metric.count and metric.name in costs]
+    allowed = [
+        metric for metric in long_answers_first(seen) if metric.count and metric.name in costs
+    ]
     loading = [metric for metric in allowed if _loads_a_model(metric)]
     words = _fewest_words(seen)
-    if words > _SHORT_REFERENCE and _SHORT_ANSWERS in costs:
-        why = f"is for references of a few words; these have {words} or more"
-        unfit = {_SHORT_ANSWERS: why, **unfit}
+    if words > _SHORT_REFERENCE:
+        short = {
+            name: why.format(words=words)
+            for name, why in _FOR_SHORT_ANSWERS.items()
+            if name in costs
+        }
+        unfit = {**short, **unfit}
     usable = [metric for metric in allowed if metric not in loading and metric.name not in unfit]
     return MetricMenu(
         free=tuple(metric for metric in usable if not metric.metric.models),
@@ -68,12 +89,33 @@ def metrics_without_a_model(seen: Look) -> list[str]:
     short = _fewest_words(seen) <= _SHORT_REFERENCE
     return [
         metric.name
-        for metric in seen.metrics
+        for metric in long_answers_first(seen)
         if metric.count
         and not metric.metric.models
         and not _loads_a_model(metric)
-        and (short or metric.name != _SHORT_ANSWERS)
+        and (short or metric.name not in _FOR_SHORT_ANSWERS)
     ]
+
+
+def metrics_with_a_judge(seen: Look) -> list[str]:
+    """A few that a file allows and that a judge decides."""
+    return [
+        metric.name
+        for metric in long_answers_first(seen)
+        if metric.count and metric.calls and metric.name in _JUDGED_EXAMPLE
+    ]
+
+
+def long_answers_first(seen: Look) -> list[Allowed]:
+    """The metrics in the order in which somebody with long answers asks for them."""
+
+    def place(metric: Allowed) -> tuple[int, str]:
+        family = metric.name.partition(".")[0]
+        if family in _FAMILIES:
+            return _FAMILIES.index(family), metric.name
+        return len(_FAMILIES) + (family == "classic"), metric.name
+
+    return sorted(seen.metrics, key=place)
 
 
 def _loads_a_model(metric: Allowed) -> bool:
@@ -138,35 +180,52 @@ def _costs(
 
 
 def without_metrics(arguments: argparse.Namespace) -> UserError:
-    """The error of a run that names no metrics: those that its file allows, cheapest first, and a command."""
-    options = reading(arguments)
-    del options["skip_bad"]
-    seen = look(
-        arguments.examples,
-        limit=options.pop("limit") or FIRST,
-        **options,
-    )
+    """The error of a run that names no metrics: those that its file allows, and commands to paste."""
+    arguments = argparse.Namespace(**vars(arguments))  # which a proposal of columns changes
+    seen, read_by_proposal = first_look(arguments)
     menu = menu_of(arguments, seen, _PRICED)
     lines = ["no metrics are named: add --metrics NAME,…"]
+    if read_by_proposal:
+        lines.append(by_proposal(seen))
+        lines += [f"  {field:<11} {path}" for field, path in seen.mapped.items()]
     if menu.free:
         names = ", ".join(metric.name for metric in menu.free)
         lines.append(f"Without a model, this file allows {names}.")
-    if menu.asking:
-        first = f"the first {_PRICED} examples" if seen.read > _PRICED else "its examples"
-        lines.append(f"With --judge MODEL (or what `longmark metrics NAME` says), for {first}:")
-        by_calls = sorted(menu.asking, key=lambda metric: menu.costs[metric.name].expected.calls)
+    first = f"the first {_PRICED} examples" if seen.read > _PRICED else "its examples"
+    judged = [
+        metric
+        for metric in menu.asking
+        if "judge" in metric.metric.models and menu.costs[metric.name].expected.calls
+    ]
+    if judged:
+        lines.append(f"With a judge (--judge MODEL), for {first}:")
+        by_calls = sorted(judged, key=lambda metric: menu.costs[metric.name].expected.calls)
         width = max(len(metric.name) for metric in by_calls)
         lines += [
             f"  {metric.name:<{width}}  {cost_of(menu.costs[metric.name])}" for metric in by_calls
         ]
-    used = menu.free or menu.asking[:1]
-    if used:
-        judge = () if menu.free else ("--judge", "MODEL")
-        command = run_command(arguments, [metric.name for metric in used], judge)
-        lines += ["For example:", f"  {command}"]
-    else:
+    other_models = [metric.name for metric in menu.asking if "judge" not in metric.metric.models]
+    if other_models:
+        lines.append(
+            f"With another model, as `longmark metrics NAME` says: {', '.join(other_models)}."
+        )
+    if not menu.free and not menu.asking:
         lines.append(f"No metric has all that it needs; see: longmark look {seen.name}")
+    lines += commands(arguments, seen, [metric.name for metric in menu.free])
     return UserError("\n".join(lines))
+
+
+def commands(arguments: argparse.Namespace, seen: Look, free: Sequence[str]) -> list[str]:
+    """The commands that score a file as it was read: with a judge, then without a model."""
+    lines = []
+    if judged := metrics_with_a_judge(seen):
+        lines += [
+            "To score them with a judge (its name at an endpoint, as my-model@http://localhost:8000/v1):",
+            f"  {run_command(arguments, judged, ('--judge', 'MODEL'))}",
+        ]
+    if free:
+        lines += ["To score them without a model:", f"  {run_command(arguments, free)}"]
+    return lines
 
 
 def run_command(

@@ -17,6 +17,7 @@ from longmark.records import Example, Pair, proposals
 from longmark.records.documents import SharedDocuments
 from longmark.records.pair import Answered
 from longmark.records.read import ExampleSource, Reading
+from longmark.records.recurring import RecurringColumns
 
 FIRST = 1000
 """Examples that are read if the caller does not say how many: enough to see what a file is, in seconds."""
@@ -97,8 +98,10 @@ def look(examples: ExampleSource, *, limit: int = FIRST, **reading: Any) -> Look
     first: list[tuple[int, Answered]] = []
     kept_columns: dict[str, bool] = {}
     documents = SharedDocuments()
+    recurring = RecurringColumns()
     for example in source:
         documents.add(source.line, example)
+        recurring.add(example)
         if len(first) < _EXAMPLES:
             first.append((source.line, example))
         counts.update(name for name in _FIELDS if _has(example, name))
@@ -126,9 +129,8 @@ def look(examples: ExampleSource, *, limit: int = FIRST, **reading: Any) -> Look
         systems=dict(systems),
         ignored=dict(+source.ignored),
         kept=kept_columns,
-        proposed=_proposed(
-            counts, [example.meta for _, example in first], pairs=bool(source.pairs)
-        ),
+        proposed=_proposed(counts, [example.meta for _, example in first], pairs=bool(source.pairs))
+        | recurring.proposed,
         bad=source.bad,
         bad_lines=tuple(source.bad_lines),
         examples=tuple(first),

@@ -11,6 +11,7 @@ from typing import Any
 
 from longmark.options import named
 from longmark.records import messages, paths
+from longmark.records.turn import PASSAGE_TEXT
 
 _WORDS = {
     # field -> words of a column's name; the first field with a word of the name has the column
@@ -91,14 +92,16 @@ _OTHER = frozenset(
     )
 )
 """Words of a name that say that the column is about a text, and not the text."""
-_ORDER = ("question", "answer", "contexts", "references", "question_id", "system")
+FIELDS = ("question", "answer", "contexts", "references", "question_id", "system")
+"""The fields that can be proposed, in the order of a record's."""
+
 _BOUNDARY = re.compile(r"[\W_]+|(?<=[a-z0-9])(?=[A-Z])")
-_TEXT_KEYS = ("text", "content", "page_content", "passage", "sentence")
+_TEXT_KEYS = (*PASSAGE_TEXT, "sentence")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
 
 def proposed(
-    records: Sequence[Mapping[str, Any]], fields: Iterable[str] = _ORDER
+    records: Sequence[Mapping[str, Any]], fields: Iterable[str] = FIELDS
 ) -> dict[str, str]:
     """Field -> the column or path that it could be read from, in the order of a record's fields."""
     unnamed = set(fields)
@@ -121,7 +124,7 @@ def proposed(
                 path_of[field] = path
                 del columns[column]
                 break
-    return {field: path_of[field] for field in _ORDER if field in path_of}
+    return {field: path_of[field] for field in FIELDS if field in path_of}
 
 
 def _nested(record: Mapping[str, Any]) -> dict[str, str]:

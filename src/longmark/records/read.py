@@ -10,7 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from longmark.errors import BadInput, UserError
+from longmark.errors import BadInput, UnknownColumns, UserError
 from longmark.options import named
 from longmark.records import containers, parts, proposals, sources
 from longmark.records.columns import Columns, columns_shown, field_of, is_like_an_id
@@ -334,7 +334,7 @@ class Reading:
                 f"{named('mapping')}: no record of {self.name} has {self._columns.unseen()}"
             )
         if self._columns.unknown and self._columns.unknown == self.bad and not self.good:
-            raise BadInput(self._unknown_columns(), skippable=False)
+            raise self._unknown_columns()
         if self.bad and self._skip_bad and not self.good:
             left = f"{self.name}: all records are bad ({self.bad:,} of {self.bad:,})"
             notes = self._encoding_note()
@@ -344,18 +344,24 @@ class Reading:
                 raise BadInput([*self.bad_lines, *notes], self.bad + 1)
             self._wrong.check()
 
-    def _unknown_columns(self) -> list[str]:
+    def _unknown_columns(self) -> UnknownColumns:
         """That no record has a known column, once, with the options that could name them."""
         columns = columns_shown(
             dict.fromkeys(column for record in self._columns.sample for column in record)
         )
-        proposed = proposals.proposed(self._columns.sample)
-        option = proposals.options(proposed) or named("mapping", {"question": "COLUMN"})
-        return [
-            f"{self.name}: no known column in any of {self.bad:,} records (found {columns}); name the columns"
-            + (", for example:" if proposed else " with:"),
-            f"  {option}",
+        mapped = self._mapping or {}
+        free_fields = [field for field in proposals.FIELDS if field not in mapped]
+        free_columns = [
+            {column: value for column, value in record.items() if column not in mapped.values()}
+            for record in self._columns.sample
         ]
+        proposed = proposals.proposed(free_columns, free_fields)
+        option = proposals.options(proposed) or named("mapping", {"question": "COLUMN"})
+        message = (
+            f"{self.name}: no known column in any of {self.bad:,} records (found {columns}); name the columns"
+            + (", for example:" if proposed else " with:")
+        )
+        return UnknownColumns([message, f"  {option}"], proposed)
 
     def _encoding_note(self) -> list[str]:
         """What the file seems to be written in, if it is a text that is not UTF-8."""

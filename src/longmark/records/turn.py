@@ -13,7 +13,9 @@ from longmark.records.values import Problem, found, missing, name, text
 
 Role = Literal["user", "assistant", "system", "tool"]
 
-_PASSAGE_TEXT = ("text", "content", "page_content", "passage", "body", "chunk", "snippet")
+PASSAGE_TEXT = ("text", "content", "page_content", "passage", "body", "chunk", "snippet")
+"""Keys of an object that is a passage, under which its text can be, the likeliest first."""
+
 _PASSAGE_ID = ("id", "doc_id", "chunk_id", "docid", "url")
 
 
@@ -82,7 +84,7 @@ def contexts_of(raw: Any, place: str = "contexts") -> tuple[Context, ...]:
 def _are_texts_by_id(passages: Mapping[str, Any]) -> bool:
     return (
         len(passages) > 1
-        and not any(key in passages for key in _PASSAGE_TEXT)
+        and not any(key in passages for key in PASSAGE_TEXT)
         and all(isinstance(passage, str) for passage in passages.values())
     )
 
@@ -92,9 +94,9 @@ def _context(place: str, raw: Any) -> Context:
         return Context(text=text(place, raw))
     if not isinstance(raw, dict):
         raise Problem(f"{place}: expected text or an object with id and text, found {found(raw)}")
-    body = next((raw[key] for key in _PASSAGE_TEXT if not missing(raw.get(key))), None)
+    body = next((raw[key] for key in PASSAGE_TEXT if not missing(raw.get(key))), None)
     if body is None:
-        raise Problem(f"{place}: an object needs its passage under {', '.join(_PASSAGE_TEXT)}")
+        raise Problem(f"{place}: an object needs its passage under {', '.join(PASSAGE_TEXT)}")
     own_id = next((raw[key] for key in _PASSAGE_ID if not missing(raw.get(key))), None)
     page = None if missing(raw.get("page")) else name(f"{place}.page", raw["page"])
     return Context(

@@ -1,0 +1,97 @@
+"""Columns that no field reads, by how their values recur: one that could be the id of a question, and one that could be
+the system that answered. For a message; nothing is read by it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from longmark.records.example import Example
+from longmark.records.pair import Answered
+
+_ID_WORDS = frozenset(
+    (
+        "id",
+        "ids",
+        "no",
+        "nr",
+        "num",
+        "number",
+        "key",
+        "code",
+        "ticket",
+        "case",
+        "item",
+        "qid",
+        "uid",
+        "uuid",
+        "guid",
+        "index",
+        "idx",
+    )
+)
+"""Words of a name that say that the column numbers something."""
+_SYSTEM_WORDS = frozenset(["system", "model", "pipeline", "version", "build", "variant", "release"])
+_BOUNDARY = re.compile(r"[\W_]+|(?<=[a-z0-9])(?=[A-Z])")
+_LONGEST = 80  # characters of an id or of the name of a system
+_MOST_SYSTEMS = 50
+_MOST_EXAMPLES = 10_000  # that are looked at; the rest of a file is as its beginning
+
+
+class RecurringColumns:
+    """Add each example that was read, then ask for the proposals."""
+
+    def __init__(self) -> None:
+        self._examples = 0
+        self._value_of_question: dict[str, dict[str, str]] = {}
+        self._question_of_value: dict[str, dict[str, str]] = {}
+        self._no_ids = set[str]()
+        self._systems: dict[str, Counter[str]] = {}
+        self._named = {"question_id": False, "system": False}
+
+    def add(self, example: Answered) -> None:
+        self._examples += 1
+        if self._examples > _MOST_EXAMPLES or not isinstance(example, Example):
+            return
+        for field in self._named:
+            self._named[field] = self._named[field] or field in example.model_fields_set
+        for column, value in example.meta.items():
+            if isinstance(value, bool) or not isinstance(value, str | int):
+                self._no_ids.add(column)
+                continue
+            words = {word.lower() for word in _BOUNDARY.split(column) if word}
+            text = str(value).strip()
+            if words & _SYSTEM_WORDS and not words & _ID_WORDS and len(text) <= _LONGEST:
+                self._systems.setdefault(column, Counter())[text] += 1
+            if words & _ID_WORDS and example.question and column not in self._no_ids:
+                self._add_id(column, text, example.question)
+
+    def _add_id(self, column: str, value: str, question: str) -> None:
+        values = self._value_of_question.setdefault(column, {})
+        questions = self._question_of_value.setdefault(column, {})
+        same = values.setdefault(question, value) == value
+        if not same or questions.setdefault(value, question) != question or len(value) > _LONGEST:
+            self._no_ids.add(column)
+            del self._value_of_question[column]
+            del self._question_of_value[column]
+
+    @property
+    def proposed(self) -> dict[str, str]:
+        """Field -> column. question_id: each of its values has one question and each question one value, and some occur
+        more than once. system: a few values, each of several examples."""
+        columns = dict[str, str]()
+        ids = [
+            column
+            for column, values in self._question_of_value.items()
+            if 1 < len(values) < self._examples
+        ]
+        if ids and not self._named["question_id"]:
+            columns["question_id"] = ids[0]
+        systems = [
+            column
+            for column, counts in self._systems.items()
+            if 1 < len(counts) <= _MOST_SYSTEMS and min(counts.values()) > 1
+        ]
+        if systems and not self._named["system"]:
+            columns["system"] = systems[0]
+        return columns

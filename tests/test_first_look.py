@@ -1,0 +1,211 @@
+"""A file of which no column has a known name is shown as its proposal would read it, with a command that works when it is
+pasted. A run never takes a proposal by itself."""
+
+import csv
+import io
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.program import in_process
+
+from longmark.metrics import select
+from longmark.records.read import Reading
+from longmark.records.recurring import RecurringColumns
+
+REFERENCE = "A key may send 600 requests a minute, and a higher limit can be agreed by mail."
+
+
+def support(system: str, number: int) -> dict[str, Any]:
+    return {
+        "ticket_no": f"T-{number}",
+        "build": system,
+        "turn": {
+            "user": f"What is limit {number} of a key?",
+            "bot": f"Build {system} says that it is {number} a minute for each key.",
+        },
+        "kb": [{"url": "kb/1", "body": "Each key has a limit."}, {"body": "A minute has 60 s."}],
+        "golden": REFERENCE,
+        "latency_ms": number * 7,
+    }
+
+
+RECORDS = [support(system, number) for system in ("2026.10", "2026.11") for number in range(3)]
+
+
+def flat(record: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "Ticket No": record["ticket_no"],
+        "build": record["build"],
+        "user msg": record["turn"]["user"],
+        "bot_reply": record["turn"]["bot"],
+        "kb_hits": json.dumps([passage["body"] for passage in record["kb"]]),
+        "golden": record["golden"],
+    }
+
+
+def table() -> bytes:
+    rows = [flat(record) for record in RECORDS]
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, rows[0])
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue().encode("utf-8-sig")
+
+
+@pytest.fixture(params=["bot.jsonl", "bot.csv"])
+def answers(request: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.chdir(tmp_path)
+    content = "".join(json.dumps(record) + "\n" for record in RECORDS).encode()
+    Path(request.param).write_bytes(table() if request.param.endswith("csv") else content)
+    return str(request.param)
+
+
+def last_command(printed: str) -> list[str]:
+    line = printed.splitlines()[-1]
+    assert line.startswith("  longmark run ")
+    return shlex.split(line)[1:]
+
+
+def scored(command: list[str]) -> list[dict[str, Any]]:
+    assert in_process([*command, "--quiet"]) == 0
+    rows = Path("runs/bot/rows.jsonl").read_text("utf-8").splitlines()
+    return [json.loads(row) for row in rows]
+
+
+def whole(rows: list[dict[str, Any]]) -> bool:
+    """Whether every example was scored, with the ids and systems of the file."""
+    of_reference = [row for row in rows if row["metric"] == "classic.rouge_l"]
+    return all(row["score"] is not None for row in of_reference) and sorted(
+        (row["system"], row["question_id"]) for row in of_reference
+    ) == sorted((record["build"], record["ticket_no"]) for record in RECORDS)
+
+
+def test_look_reads_by_its_proposal_and_ends_with_the_command_that_does(
+    answers: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert in_process(["look", answers]) == 0
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    assert f"{answers}: no column has a known name." in captured.out
+    assert "  contexts            6  from kb" in captured.out
+    assert whole(scored(last_command(captured.out)))
+
+
+def test_a_run_without_metrics_proposes_both_and_reads_nothing_by_itself(
+    answers: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert in_process(["run", answers]) == 2
+    command = last_command(capsys.readouterr().err)
+    assert in_process(["run", answers, "--metrics", "classic.length", "--out", "r"]) == 2
+    assert "no known column in any of 6 records" in capsys.readouterr().err
+    assert not Path("r/rows.jsonl").exists() or not Path("r/rows.jsonl").read_text("utf-8")
+    assert whole(scored(command))
+
+
+def test_init_writes_the_proposal_down_and_says_so(
+    answers: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert in_process(["init", answers]) == 0
+    assert (
+        f"{answers}: no column has a known name. longmark.yaml reads it by a proposed mapping"
+        in (capsys.readouterr().out)
+    )
+    assert "# No column has a known name" in Path("longmark.yaml").read_text("utf-8")
+    assert in_process(["run", "first", "--out", "runs/bot", "--quiet"]) == 0
+    assert whole(scored(["run", "first", "--out", "runs/bot"]))
+
+
+def test_a_column_that_is_named_stays_as_it_was_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("bot.csv").write_bytes(table())
+    assert in_process(["look", "bot.csv", "--map", "system=golden"]) == 0
+    command = last_command(capsys.readouterr().out)
+    assert "system=golden" in command
+    assert "system=build" not in command
+    assert "references=golden" not in command
+
+
+@pytest.mark.parametrize(
+    "record", [{"ticket": "T-1", "ask": "Why is it so?"}, {"x": 1}, {"y": "a b"}]
+)
+def test_without_a_column_for_the_answer_nothing_is_read_by_a_proposal(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    record: dict[str, Any],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("bot.jsonl").write_text(json.dumps(record) + "\n", "utf-8")
+    for verb in ("look", "run", "init"):
+        assert in_process([verb, "bot.jsonl"]) == 2
+        captured = capsys.readouterr()
+        assert "no known column in any of 1 records" in captured.err
+        assert "--map question=" in captured.err
+        assert captured.out == ""
+    assert not Path("longmark.yaml").exists()
+
+
+@pytest.mark.parametrize(
+    ("columns", "expected"),
+    [
+        ({"ticket_no": ["1", "2", "1", "2"]}, {"question_id": "ticket_no"}),
+        ({"ticketNo": [1, 2, 1, 2]}, {"question_id": "ticketNo"}),
+        ({"ticket_no": ["1", "2", "3", "4"]}, {}),  # no value recurs
+        ({"ticket_no": ["1", "1", "1", "2"]}, {}),  # a value with two questions
+        ({"ticket_no": ["1", "2", "1", "3"]}, {}),  # a question with two values
+        ({"ticket_no": ["1", "1", "1", "1"]}, {}),
+        ({"topic": ["1", "2", "1", "2"]}, {}),  # the name says nothing of an id
+        ({"case": [True, False, True, False]}, {}),
+        ({"case": [["1"], "2", ["1"], "2"]}, {}),
+        ({"app_version": ["a", "a", "b", "b"]}, {"system": "app_version"}),
+        ({"app_version": ["a", "b", "c", "d"]}, {}),
+        ({"version": ["a", "a", "a", "a"]}, {}),
+        ({"system_id": ["a", "a", "b", "b"]}, {}),
+    ],
+)
+def test_a_column_whose_values_recur_is_proposed_as_an_id_or_a_system(
+    columns: dict[str, list[Any]], expected: dict[str, str]
+) -> None:
+    questions = ["Why is it so?", "How is it so?"] * 2
+    recurring = RecurringColumns()
+    records = [
+        {"question": question, "answer": f"So {place}."}
+        | {column: values[place] for column, values in columns.items()}
+        for place, question in enumerate(questions)
+    ]
+    for example in Reading(records):
+        recurring.add(example)
+    assert recurring.proposed == expected
+
+
+def test_under_a_judge_stand_the_metrics_that_call_one(
+    answers: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert in_process(["run", answers]) == 2
+    lines = capsys.readouterr().err.splitlines()
+    judged = [line.split() for line in lines if line.endswith("completion tokens")]
+    assert {words[0] for words in judged} >= {"ragchecker", "ccrs.information_recall"}
+    for name, calls, *_ in judged:
+        assert "judge" in select([name])[0].metric.models
+        assert calls != "0"
+    (other,) = [line for line in lines if line.startswith("With another model")]
+    assert "climaqa.phrase_similarity" in other
+
+
+def test_metrics_of_long_answers_stand_first(
+    answers: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert in_process(["look", answers]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    start = next(place for place, line in enumerate(lines) if line.startswith("Metrics that have"))
+    names = [line.split()[0] for line in lines[start + 1 :] if line.startswith("  ")]
+    assert names[0] == "citations"
+    assert names.index("ragchecker") < names.index("classic.bleu")
+    command = last_command("\n".join(lines))
+    assert "classic.rouge_l" in command[command.index("--metrics") + 1].split(",")
+    assert "classic.bleu" not in command[command.index("--metrics") + 1].split(",")
