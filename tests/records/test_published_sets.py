@@ -93,6 +93,35 @@ ANSWERS: dict[str, tuple[str, list[tuple[Any, ...]], str]] = {
         ],
         "2 answers with fewer points",
     ),
+    "trec-topics.txt": (
+        "topics of TREC",
+        [
+            ("2024-1", "what is vicarious trauma?", None, None, 0, ()),
+            ("2024-7", 'how was the "Colosseum" built', None, None, 0, ()),
+        ],
+        "nothing",
+    ),
+    "trec-narratives.jsonl": (
+        "topics of TREC",
+        [
+            ("14", "I am a student. How does ice form?", None, None, 0, ()),
+            ("15", "Why is the sea salt?", None, None, 0, ()),
+        ],
+        "nothing",
+    ),
+    "trec-requests.jsonl": (
+        "report requests of TREC",
+        [
+            ("1", "Ice\n\nI am a student.\n\nHow does ice form?", None, None, 0, ()),
+            ("2", "Sea\n\nWhy is it salt?", None, None, 0, ()),
+        ],
+        "nothing",
+    ),
+    "trec-nuggets.jsonl": (
+        "lists of nuggets",
+        [("2024-1", "what is vicarious trauma?", None, None, 0, ())],
+        "nothing",
+    ),
 }
 PAIRS = {
     "reward-bench.jsonl": ("RewardBench", "nothing"),
@@ -281,6 +310,33 @@ def test_a_text_that_is_no_table_of_judgments_is_no_file_of_records(tmp_path: Pa
     (tmp_path / "none.qrels").write_text("")
     with pytest.raises(UserError, match="the suffix must be one of"):
         Labels(tmp_path / "none.qrels")
+
+
+def test_a_line_that_is_no_topic_is_named_with_what_it_should_be(tmp_path: Path) -> None:
+    path = tmp_path / "topics.tsv"
+    topics = "".join(f"{number}\tWhy {number}?\n" for number in range(1, 31))
+    path.write_bytes((topics + "31 without a tab\n").encode() + b"32\tW\xe4rum?\n\n33\tWhy?\r\n")
+    reading = Reading(path, skip_bad=True)
+    examples = list(reading.singles())
+    assert [example.id for example in examples] == [*map(str, range(1, 31)), "33"]
+    assert examples[-1].question == "Why?"
+    assert [line.split(":")[1] for line in reading.bad_lines] == ["31", "32"]
+    assert "expected two columns with a tab between: ID, TEXT" in reading.bad_lines[0]
+
+
+def test_a_table_of_two_columns_with_names_is_read_by_its_names(tmp_path: Path) -> None:
+    path = tmp_path / "answers.tsv"
+    path.write_text("question\tanswer\nWhy is 1 odd?\tIt is.\n")
+    (example,) = Reading(path).singles()
+    assert (example.question, example.answer) == ("Why is 1 odd?", "It is.")
+
+
+@pytest.mark.parametrize("suffix", [".txt", ".run", ".trec", ".tsv"])
+def test_a_run_of_retrieval_is_refused_since_it_has_no_answers(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"bm25{suffix}"
+    path.write_text("2024-1 Q0 msmarco_v2.1_doc_1#0 1 12.5 bm25\n2024-1 Q0 d2 2 -1e-3 bm25\n")
+    with pytest.raises(UserError, match="is a run of retrieval: it has the ranks of passages"):
+        Reading(path)
 
 
 def test_passages_of_topics_have_the_ids_of_their_judgments() -> None:

@@ -134,6 +134,33 @@ BEIR_QUERIES = Shape(
     fields={"id": "_id", "question_id": "_id", "question": "text"},
 )
 
+TREC_TOPICS = Shape(
+    "topics of TREC",
+    "TREC RAG 2024 (topics.rag24.test.txt) and 2025 (trec_rag_2025_queries.jsonl: the narrative is the title)",
+    keys=("id", "title"),
+    when="length(keys(@)) == `2`",
+    fields={"id": "id", "question_id": "id", "question": "title"},
+)
+
+REPORT_REQUESTS = Shape(
+    "report requests of TREC",
+    "TREC RAGTIME 2025 and NeuCLIR 2024 (topics: topic_id or request_id, title, problem_statement, background)",
+    keys=("title", "problem_statement", "background"),
+    fields={
+        "id": "not_null(request_id, topic_id, id)",
+        "question_id": "not_null(request_id, topic_id, id)",
+        "question": 'join(`"\\n\\n"`, [title, background, problem_statement][?@])',
+    },
+)
+
+NUGGETS = Shape(
+    "lists of nuggets",
+    "nuggetizer at d00dc3e (src/nuggetizer/cli/adapters.py, create_output_record), TREC RAG",
+    keys=("qid", "query", "nuggets"),
+    when="type(nuggets) == 'array' && type(not_null(answer, response, output, answer_text, candidate_text)) == 'null'",
+    fields={"id": "qid", "question_id": "qid", "question": "query", "nuggets": "nuggets"},
+)
+
 SHAPES = (
     REWARD_BENCH,
     REWARD_BENCH_2,
@@ -144,4 +171,7 @@ SHAPES = (
     ASQA,
     ELI5,
     BEIR_QUERIES,
+    TREC_TOPICS,
+    REPORT_REQUESTS,
+    NUGGETS,
 )

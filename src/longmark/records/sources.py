@@ -13,7 +13,7 @@ from typing import Any
 
 from longmark.errors import UserError, library
 from longmark.options import named
-from longmark.records import containers, qrels
+from longmark.records import containers, qrels, topics
 from longmark.records.arrow_records import BATCH, of_batches, of_files
 from longmark.records.csv_records import csv_records
 from longmark.records.encodings import encoding_note
@@ -62,6 +62,8 @@ def kind_of(path: Path) -> str:
     check_regular(path)
     if qrels.is_one(path):
         return "qrels"
+    if topics.is_one(path):
+        return "topics"
     kinds = KINDS | _MORE
     kind = kinds.get(path.suffix.lower())
     if kind is None:
@@ -213,6 +215,11 @@ def _qrels(path: Path) -> Records:
         yield line, UnreadableRecord(judgment) if isinstance(judgment, str) else judgment
 
 
+def _topics(path: Path) -> Records:
+    for line, topic in topics.topics(path):
+        yield line, UnreadableRecord(topic) if isinstance(topic, str) else topic
+
+
 _OTHERS: dict[str, Callable[[Path], Records]] = {
     "parquet": _parquet,
     "arrow": _arrow,
@@ -220,6 +227,7 @@ _OTHERS: dict[str, Callable[[Path], Records]] = {
     "xlsx": _sheet,
     "inspect": lambda path: enumerate(containers.of_inspect(path), 1),
     "qrels": _qrels,
+    "topics": _topics,
 }
 
 
