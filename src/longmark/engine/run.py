@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from longmark.engine.absent_models import absent_models
 from longmark.engine.default_checker import default_checker
 from longmark.engine.session import RunResult, execute
 from longmark.engine.settings import RunOptions, Settings, check, choose, every_prompt
@@ -133,7 +134,10 @@ def make_settings(
         options.turns,
     ).named_shortly()
     check(settings)
-    for sentence in settings.departures(names):
+    for sentence in (
+        *settings.departures(names),
+        *absent_models(settings, options, examples),
+    ):
         options.tell(sentence)
     if options.prompts and translation(Path(options.prompts)):
         english = settings.own_prompts()
