@@ -298,7 +298,7 @@ class PrimaryOption:
     primary: Sequence[str] = option(
         (),
         "the metrics or families that decide: they alone are tested together and gated, the others are exploratory "
-        "(default: all decide)",
+        "(default: all but those without a better direction decide)",
         "NAME,…",
         kind="scores",
     )

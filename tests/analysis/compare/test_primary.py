@@ -7,7 +7,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 from tests.analysis.compare.runs import lines, run_of
-from tests.report.runs import CORRECTNESS, RELEVANCE
+from tests.report.runs import CORRECTNESS, RELEVANCE, manifest
 from tests.there import there
 
 import longmark.analysis.compare.tests as deciding_tests
@@ -79,7 +79,7 @@ def test_the_page_has_the_primary_metric_first_and_says_what_is_exploratory(tmp_
     page = document(comparison)
     assert page.lede == "16 metrics, 1 primary, the others exploratory, paired by question."
     says = page.sections[0].says
-    assert says.startswith("new is better on Question relevance (+0.")
+    assert says.startswith("new is better on Question relevance (primary) (+0.")
     assert " Exploratory: No significant difference on " in says
     assert " Significant differences: 1 of 1 comparison of primary metrics (alpha 0.05" in says
     for table in ("results", "differences"):
@@ -182,3 +182,66 @@ def in_one_reading(metric: str, table: Any) -> deciding_tests.Tested:
     return deciding_tests.Tested(
         metric, 1, ("a", "b"), (0, 1), reading, None, None, ((0, 1),), tukey=cast(Any, None)
     )
+
+
+WORDS = "classic.length.words"
+CITED = "citations.distinct_sources"
+
+
+def described(folder: Path, **options: Any) -> Comparison:
+    """On relevance, and on two metrics of which neither direction is better: one differs, one does not."""
+    systems = scores(0.055)
+    random = np.random.default_rng(8)
+    for system, words in (("old", 40), ("new", 90)):
+        systems[system] = {
+            RELEVANCE: systems[system][RELEVANCE],
+            WORDS: (words + random.integers(0, 9, 24)).tolist(),
+            CITED: random.integers(1, 4, 24).tolist(),
+        }
+    facts = manifest()
+    facts["metrics"] = facts["metrics"] | {
+        WORDS: {"bounds": [0, None], "higher_is_better": True, "descriptive": "longer"},
+        CITED: {"bounds": [0, None], "higher_is_better": None},
+    }
+    return compare([run_of(folder / "run", systems, described=facts)], draws=999, **options)
+
+
+def test_metrics_of_which_neither_direction_is_better_do_not_count_among_the_comparisons(
+    tmp_path: Path,
+):
+    comparison = described(tmp_path)
+    alone = compare([tmp_path / "run"], metrics=[RELEVANCE], draws=999)
+    assert [(metric.metric, metric.role) for metric in comparison.metrics] == [
+        (RELEVANCE, "primary"),
+        (WORDS, "descriptive"),
+        (CITED, "descriptive"),
+    ]
+    assert comparison.comparisons == 1
+    assert comparison.metric(RELEVANCE).pairs[0].p == alone.metric(RELEVANCE).pairs[0].p
+    section = document(comparison).sections[0]
+    assert "Significant differences: 1 of 1 comparison (alpha 0.05" in section.says
+    assert "Neither direction is better: new is longer on Length" in section.says
+    assert (
+        "Metrics without a better direction: 1 of 2 comparisons significant, adjusted over these alone. They describe "
+        "the answers and decide nothing." in section.note
+    )
+    assert [check.metric for check in against_first(comparison)] == [RELEVANCE]
+
+
+def test_where_no_metric_has_a_direction_all_of_them_are_compared(tmp_path: Path):
+    described(tmp_path)
+    comparison = compare([tmp_path / "run"], metrics=[CITED], draws=999)
+    assert (comparison.comparisons, comparison.exploratory) == (1, [])
+    comparison = compare([tmp_path / "run"], primary=[WORDS], draws=999)
+    assert [metric.metric for metric in comparison.deciding] == [WORDS], (
+        "a user who names it means it"
+    )
+
+
+def test_every_primary_metric_is_named_in_the_first_sentence(tmp_path: Path):
+    names = EXPLORATORY[:6]
+    comparison = compared(tmp_path / "run", primary=names)
+    sentence = verdict(comparison)
+    assert sentence.startswith("No difference is shown")
+    assert all(f" on {name} (primary)" in sentence for name in names)
+    assert "more" not in sentence

@@ -456,3 +456,17 @@ def test_raters_who_contradict_each_other_are_named_with_what_to_do(both: Path):
         "Let 5 raters or more label the same answers, and ask about people like them, without --these-raters."
         in (found.says)
     )
+
+
+def test_labels_correct_the_primary_metrics_where_some_are_named(tmp_path: Path):
+    systems = {
+        name: {**metrics, "mine.other": metrics[RELEVANCE]} for name, metrics in scores().items()
+    }
+    folder = run_of(tmp_path / "run", systems)
+    of_all = correct(compare([folder], draws=200), ratings())
+    of_primary = correct(compare([folder], draws=200, primary=[RELEVANCE]), ratings())
+    assert {metric.metric for metric in of_all.metrics} == {RELEVANCE, "mine.other"}
+    (metric,) = of_primary.metrics
+    assert metric.metric == RELEVANCE
+    (alone,) = correct(compare([folder], draws=200, metrics=[RELEVANCE]), ratings()).metrics
+    assert metric.pairs == alone.pairs

@@ -26,7 +26,14 @@ from longmark.analysis.compare.checks import (
 from longmark.analysis.compare.hypotheses import tests_for
 from longmark.analysis.compare.judges import Judged, cautions, over_judges
 from longmark.analysis.compare.margin import Decision, by_metric, decisions
-from longmark.analysis.compare.results import MetricResult, PairResult, metric_result
+from longmark.analysis.compare.results import (
+    DESCRIPTIVE,
+    EXPLORATORY,
+    PRIMARY,
+    MetricResult,
+    PairResult,
+    metric_result,
+)
 from longmark.analysis.compare.tests import ComparisonSettings, PairTests, family, tests_of
 from longmark.errors import UnknownName, UserError, options_of
 from longmark.options import described, named, with_keywords
@@ -59,7 +66,7 @@ class Comparison(SelfShown):
     left_out       metrics that were not compared, and why
     apart          of two systems, answers side by side: first those to the questions on which they differ most
     apart_totals   how many such pairs pass each filter of `report.filters`, also those that `apart` leaves out
-    primary        the metrics that were named as primary, also one that is left out; none: every metric decides
+    primary        the metrics that were named as primary, also one that is left out; none: `deciding` says which
 
     `metrics` has the primary ones first, then the precision and recall of citations where answers cite. The tests of
     the primary ones are one family, those of the exploratory metrics another one, each at alpha: what decides is as
@@ -93,7 +100,7 @@ class Comparison(SelfShown):
 
     @property
     def deciding(self) -> list[MetricResult]:
-        """The primary metrics; all, where none was named."""
+        """The primary metrics; where none was named all but those of which neither direction is better."""
         return [metric for metric in self.metrics if not metric.exploratory]
 
     @property
@@ -153,10 +160,9 @@ def compare(
     scores = scores.deciding(selected)
     metrics, left_out = _comparable(scores, selected, places, chosen.complete)
     primary = _primary(scores, names_given(chosen.primary), selected, left_out)
+    roles = _roles(scores, metrics, primary)
     leading = _leading(metrics)
-    metrics.sort(
-        key=lambda metric: (bool(primary) and metric not in primary, metric not in leading)
-    )
+    metrics.sort(key=lambda metric: (roles[metric] != PRIMARY, metric not in leading))
     consequence = "differences may come from the scoring and not from the systems"
     differing = check_scoring(
         scores, metrics, chosen.allow_different_judges, consequence, judges=chosen.judges
@@ -171,19 +177,16 @@ def compare(
         tested.append(tests_of(scores, metric, places, settings))
     progress("tests over all metrics")
     tests = dict[str, PairTests]()
-    for in_family in (True, False):  # with primary metrics, the others are a family of their own
+    for decides in (True, False):  # those that decide nothing are a family of their own
         members = [
-            of_metric
-            for of_metric in tested
-            if (not primary or of_metric.metric in primary) is in_family
+            of_metric for of_metric in tested if (roles[of_metric.metric] == PRIMARY) is decides
         ]
         tests |= family(members, scores, settings) if members else {}
     results = []
     for i, of_metric in enumerate(tested, start=1):
         progress(f"intervals of {of_metric.metric} ({i} of {len(metrics)})")
         result = metric_result(scores, of_metric, places, tests[of_metric.metric], settings)
-        is_exploratory = bool(primary) and of_metric.metric not in primary
-        results.append(replace(result, exploratory=is_exploratory))
+        results.append(replace(result, role=roles[of_metric.metric]))
     texts = scores.question_texts(
         {question.question_id for result in results for question in result.apart}
     )
@@ -244,6 +247,22 @@ def _leading(metrics: Sequence[str]) -> list[str]:
     if _CITATIONS[0] not in bases:
         return []
     return [metric for metric, base in zip(metrics, bases, strict=True) if base in _CITATIONS]
+
+
+def _roles(scores: Scores, metrics: Sequence[str], primary: Sequence[str]) -> dict[str, str]:
+    """Metric -> whether it decides. A user who names metrics means them, also one without a better direction. Scores
+    made elsewhere, whose direction is not known, decide; a metric that declares that it has none does not."""
+    if primary:
+        return {metric: PRIMARY if metric in primary else EXPLORATORY for metric in metrics}
+    facts = scores.facts
+    descriptive = {
+        metric
+        for metric in metrics
+        if facts[metric].declared and facts[metric].higher_is_better is None
+    }
+    if len(descriptive) == len(metrics):
+        return dict.fromkeys(metrics, PRIMARY)
+    return {metric: DESCRIPTIVE if metric in descriptive else PRIMARY for metric in metrics}
 
 
 def _primary(

@@ -27,10 +27,16 @@ PAIR = (METRIC, Column("first", "first"), Column("second", "second"))
 def in_family(comparison: Comparison) -> str:
     """The comparisons that p is adjusted for, by the family."""
     deciding = counted(comparison.comparisons, "comparison")
-    if not comparison.primary:
+    if not comparison.exploratory:
         return deciding
-    exploratory = counted(tests_in(comparison.exploratory), "comparison")
-    return f"{deciding} of primary metrics; {exploratory} of exploratory metrics, by themselves"
+    exploratory_tests = counted(tests_in(comparison.exploratory), "comparison")
+    if not comparison.primary:
+        return (
+            f"{deciding}; {exploratory_tests} of metrics without a better direction, by themselves"
+        )
+    return (
+        f"{deciding} of primary metrics; {exploratory_tests} of exploratory metrics, by themselves"
+    )
 
 
 def role_column(comparison: Comparison) -> tuple[Column, ...]:

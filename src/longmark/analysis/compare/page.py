@@ -163,10 +163,15 @@ def _remarks(comparison: Comparison) -> Iterator[str]:
             f"matter before the next run ({named('primary')}): they alone then decide."
         )
     if comparison.exploratory:
+        figures = (
+            f"{_significant(comparison.exploratory):,} of "
+            f"{counted(tests_in(comparison.exploratory), 'comparison')} significant, adjusted over these alone"
+        )
         yield (
-            f"Exploratory metrics: {_significant(comparison.exploratory):,} of "
-            f"{counted(tests_in(comparison.exploratory), 'comparison')} significant, adjusted over these alone. They "
-            "decide nothing: test what they suggest on new questions, as a primary metric."
+            f"Exploratory metrics: {figures}. They decide nothing: test what they suggest on new questions, as a primary "
+            "metric."
+            if comparison.primary
+            else f"Metrics without a better direction: {figures}. They describe the answers and decide nothing."
         )
 
 
@@ -274,7 +279,8 @@ def lead(comparison: Comparison) -> str:
     then those of exploratory metrics, said to be so."""
     sentences = [verdict(comparison), _conclusions(comparison.deciding, verdict(comparison))]
     if comparison.exploratory:
-        sentences.append(f"Exploratory: {_conclusions(comparison.exploratory, '')}")
+        words = "Exploratory" if comparison.primary else "Neither direction is better"
+        sentences.append(f"{words}: {_conclusions(comparison.exploratory, '')}")
     return " ".join(filter(None, sentences))
 
 

@@ -52,6 +52,7 @@ TIE = 1e-9
 NONCENTRAL = "noncentral t"
 PRIMARY = "primary"
 EXPLORATORY = "exploratory"
+DESCRIPTIVE = "descriptive"
 FEWEST_JACKKNIFE = 15
 """Questions from which the interval of d_z is the jackknife's."""
 
@@ -185,7 +186,9 @@ class MetricResult:
     undetectable  why no difference of any pair, however large, can be significant; None if one can
     worst         the score that unscored answers count as in the second reading; None if there is no such reading
     apart         the questions on which the systems differ most; as_far: how many more differ as much as the last
-    exploratory   primary metrics were named, and this is none: its tests are a family of their own and decide nothing
+    role          `primary` if its tests decide; `exploratory` if primary metrics were named and this is none;
+                  `descriptive` if neither direction is better, beside metrics that have one. The tests of those that
+                  decide nothing are a family of their own
     """
 
     metric: str
@@ -202,12 +205,12 @@ class MetricResult:
     worst: float | None
     apart: tuple[QuestionApart, ...]
     as_far: int
-    exploratory: bool = False
+    role: str = PRIMARY
 
     @property
-    def role(self) -> str:
-        """Of a comparison with primary metrics."""
-        return EXPLORATORY if self.exploratory else PRIMARY
+    def exploratory(self) -> bool:
+        """Whether its tests decide nothing."""
+        return self.role != PRIMARY
 
     @property
     def way(self) -> str:
@@ -238,7 +241,7 @@ def result_titles(results: Sequence[MetricResult]) -> dict[str, str]:
     titles = metric_titles(result.metric for result in results)
     return {
         result.metric: f"{titles[result.metric]} ({EXPLORATORY})"
-        if result.exploratory
+        if result.role == EXPLORATORY
         else titles[result.metric]
         for result in results
     }

@@ -51,23 +51,27 @@ def verdict(comparison: Comparison) -> str:
     if not metrics:
         return ""
     titles = metric_titles(metric.metric for metric in comparison.metrics)
+    named_limit = _MOST_NAMED
+    if comparison.primary:  # who named them wants to read of each
+        titles = {name: f"{title} (primary)" for name, title in titles.items()}
+        named_limit = len(metrics)
     decided = [metric for metric in metrics if metric.pairs[0].significant]
     if decided:
-        return _decided(decided, titles)
+        return _decided(decided, titles, named_limit)
     open_metrics = [metric for metric in metrics if metric.pairs[0].undecided is None]
     if not open_metrics:
         return ""
     probable = min(open_metrics, key=lambda metric: metric.pairs[0].p or 0.0)
     if (probable.pairs[0].p or 0.0) <= PROBABLE:
         return _probable(probable, titles[probable.metric])
-    return _at_most(open_metrics, titles)
+    return _at_most(open_metrics, titles, named_limit)
 
 
 def _can_decide(metric: MetricResult) -> bool:
     return bool(metric.pairs) and metric.pairs[0].p is not None and not metric.undetectable
 
 
-def _decided(metrics: Sequence[MetricResult], titles: dict[str, str]) -> str:
+def _decided(metrics: Sequence[MetricResult], titles: dict[str, str], named_limit: int) -> str:
     """The metrics on which one is better, by the system: a system that is better on some may be worse on others."""
     by_system: dict[str, list[str]] = {}
     for metric in metrics:
@@ -75,7 +79,7 @@ def _decided(metrics: Sequence[MetricResult], titles: dict[str, str]) -> str:
         better = str(pair.better)
         figures = f"{titles[metric.metric]} ({_figures(metric, pair, better)})"
         by_system.setdefault(f"{better} is {metric.way} on ", []).append(figures)
-    return f"{'; '.join(words + listed(figures, _MOST_NAMED) for words, figures in by_system.items())}."
+    return f"{'; '.join(words + listed(figures, named_limit) for words, figures in by_system.items())}."
 
 
 def _probable(metric: MetricResult, title: str) -> str:
@@ -103,7 +107,7 @@ def more_questions(pair: PairResult) -> int | None:
     return missing_questions if 0 < missing_questions <= _MOST_QUESTIONS else None
 
 
-def _at_most(metrics: Sequence[MetricResult], titles: dict[str, str]) -> str:
+def _at_most(metrics: Sequence[MetricResult], titles: dict[str, str], named_limit: int) -> str:
     limits = [
         f"{fixed(max(map(abs, ends)), metric.places)} on {titles[metric.metric]}"
         for metric in metrics
@@ -111,7 +115,7 @@ def _at_most(metrics: Sequence[MetricResult], titles: dict[str, str]) -> str:
     ]
     if not limits:
         return ""
-    return f"No difference is shown; any is at most {listed(limits, _MOST_NAMED)}."
+    return f"No difference is shown; any is at most {listed(limits, named_limit)}."
 
 
 def _figures(metric: MetricResult, pair: PairResult, ahead: str) -> str:

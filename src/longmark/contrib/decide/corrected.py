@@ -59,10 +59,12 @@ __all__ = ["correct", "correct_runs", "section"]
 
 
 def correct(comparison: Comparison, labels: GivenLabels, **options: Any) -> Correction:
-    """The means of the compared systems and their differences, corrected as by `correct_runs`. Slices are not."""
-    metrics = [
-        metric.metric for metric in comparison.metrics if not without_slice(metric.metric)[1]
-    ]
+    """The means of the compared systems and their differences, corrected as by `correct_runs`: on the primary metrics,
+    where some were named, else on all. Slices are not."""
+    compared = comparison.metrics
+    if comparison.primary:
+        compared = tuple(comparison.deciding)
+    metrics = [metric.metric for metric in compared if not without_slice(metric.metric)[1]]
     return correct_runs(
         comparison.runs,
         labels,
