@@ -266,6 +266,7 @@ DECLARED: dict[str, tuple[list[str], dict[str, object], Any]] = {
             "confidence": 2.0,
             "summarize": False,
             "quantities": "code",
+            "language": "auto",
             "relations": "needed",
             "plan": "joint",
             "empty": "undefined",

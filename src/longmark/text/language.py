@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 
 from longmark.text.abbreviations import word_set
 
@@ -133,3 +134,34 @@ def language_of(text: str) -> str | None:
     if hits < max(_LEAST_WORDS, _LEAST_SHARE * counts.total()):
         return None
     return language if different_hits >= _LEAST_DIFFERENT else None
+
+
+# Scripts that tell a language: code -> its letters. Kana come before Han, which Japanese has, too.
+_SCRIPTS = (
+    ("ja", re.compile("[\u3041-\u30fa]")),
+    ("ko", re.compile("[\uac00-\ud7a3]")),
+    ("zh", re.compile("[\u4e00-\u9fff]")),
+    ("hi", re.compile("[\u0905-\u0939]")),
+    ("ar", re.compile("[\u0621-\u064a]")),
+)
+_NOT_ARABIC = re.compile("[\u067e\u0686\u0698\u06a9\u06af\u06cc]")  # letters of Persian and Urdu
+_LEAST_IN_SCRIPT = 0.3  # of a text's letters
+
+
+def written_language(text: str) -> str | None:
+    """As `language_of`; Arabic, Chinese, Hindi, Japanese and Korean by their script. None where nothing tells."""
+    if not text.isascii():
+        letters = sum(character.isalpha() for character in text)
+        for language, pattern in _SCRIPTS:
+            in_script = len(pattern.findall(text))
+            least = _LEAST_IN_SCRIPT / 3 if language == "ja" else _LEAST_IN_SCRIPT
+            if letters and in_script > least * letters:
+                return None if language == "ar" and _NOT_ARABIC.search(text) else language
+    return language_of(text)
+
+
+def common_language(texts: Iterable[str]) -> str | None:
+    """The one language of texts; None where they are in several, or none tells its own. Texts that do not tell, such as
+    short ones, may be in any."""
+    languages = {written_language(text) for text in texts} - {None}
+    return languages.pop() if len(languages) == 1 else None

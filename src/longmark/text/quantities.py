@@ -2,7 +2,8 @@
 
 Only answers that consist of a number (with or without a unit), a percentage or a date are read; "about 3 km" is not. An
 answer can have several readings: 1.500 km are 1.5 or 1500 km, a ton is one of three, 03/04/2023 is in March or April.
-Code decides where no reading leaves a doubt.
+Code decides where no reading leaves a doubt. What is usual depends on the language: 1.500 is 1500 in German, 1.5 in
+English, and either where the language is not known.
 """
 
 from __future__ import annotations
@@ -12,11 +13,23 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 from decimal import Decimal
 from functools import lru_cache
 from typing import Literal
 
+from longmark.text.dates import calendar_dates
+from longmark.text.local_words import (
+    DECIMAL,
+    EITHER,
+    GROUP,
+    MARKS,
+    UNKNOWN,
+    multiples,
+    unit_behind,
+    with_minus,
+)
+from longmark.text.numerals import european, with_digits
 from longmark.text.units import Unit, meanings
 
 TOLERANCE = 0.01  # relative, of quantities (the authors' code)
@@ -40,34 +53,15 @@ _SCALES: Mapping[
     "bn": {"short": 1e9, "long": 1e12},
     "trillion": {"short": 1e12, "long": 1e18},
 }
-_QUANTITY = re.compile(
-    r"(?P<sign>[-−–+]|minus |negative |plus )?"
-    r"(?P<digits>[.,]?\d(?:[\d.,'’]| (?=\d{3}(?!\d)))*)"
-    r"(?:[eE](?P<e>[-+−]?\d{1,2})| ?[×x·] ?10(?:\^(?P<power>[-+−]?\d{1,2})|(?P<raised>⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,2})))?"
-    rf"(?: (?P<scale>{'|'.join(_SCALES)})s?(?!\w))?"
-    r" ?(?P<unit>[^\d\s.,'’+×-].*)?",
-    re.IGNORECASE,
-)
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻−", "0123456789--")
 _WHOLE = re.compile(r"\d{1,15}")
-_SPACED = re.compile(r"(\d{1,3}(?:[ ']\d{3})+)(?:[.,](\d{1,15}))?")
+_SPACED = re.compile(r"(\d{1,3}(?:[ ']\d{3})+)(?:[.,٫](\d{1,15}))?")
 _BY_COMMA = re.compile(
     r"(\d{1,3}(?:,\d{3}){2,}|\d{1,2}(?:,\d{2})+,\d{3}|\d{1,3},\d{3}(?=\.))(?:\.(\d{1,15}))?"
 )
 _BY_STOP = re.compile(r"(\d{1,3}(?:\.\d{3}){2,}|\d{1,3}\.\d{3}(?=,))(?:,(\d{1,15}))?")
-_ONE_MARK = re.compile(r"(\d{0,15})([.,])(\d{1,15})")
-_DATES = (
-    "%Y-%m-%d",
-    "%Y/%m/%d",
-    "%d %B %Y",
-    "%B %d, %Y",
-    "%B %d %Y",
-    "%d %b %Y",
-    "%b %d, %Y",
-    "%d.%m.%Y",
-)
-_ORDERS = ("%d/%m/%Y", "%m/%d/%Y")
-_ORDINAL = re.compile(r"\b(\d{1,2})(?:st|nd|rd|th)\b")
+_ONE_MARK = re.compile(r"(\d{0,15})([.,٫])(\d{1,15})")
+_CONNECTED = re.compile(r"(?:de|do|di) |d['’]")  # millones de kilómetros
 _LAST_JULIAN = 1923  # the year in which Greece left the Julian calendar
 _LONGEST = 60  # characters of an answer that is read
 _ROUNDING = 1e-9
@@ -100,11 +94,14 @@ class QuantityReading:
         )
 
 
-def compare(first_answer: str, second_answer: str) -> Comparison | None:
+def compare(first_answer: str, second_answer: str, language: str = "en") -> Comparison | None:
     """Whether two answers are the same quantity or date; the same for both orders. None if code cannot decide.
 
     `equivalent`: they agree in every usual reading of both. `contradictory`: they disagree in every reading of both,
     also in those that are only possible (1.500 km as 1500 km, a nautical mile).
+    language: of both answers (ISO 639-1), which says how their marks and words are read; "" if it is not known, or not
+    the same: then a mark before three digits leaves a doubt.
+
     Both answer one question, so readings of different kinds (a mass and a volume) are not compared, nor a quantity with
     a number. A word that both have means the same in both: tons are compared with tons, and with tonnes only where no
     meaning of a ton matters.
@@ -120,8 +117,10 @@ def compare(first_answer: str, second_answer: str) -> Comparison | None:
     """
     if first_answer.split() == second_answer.split():
         return "equivalent" if any(character.isdigit() for character in first_answer) else None
-    first = _readings(first_answer)
-    second = _readings(second_answer)
+    if language not in MARKS:
+        language = UNKNOWN
+    first = _readings(first_answer, language)
+    second = _readings(second_answer, language)
     usual: list[bool | None] = []
     possible: list[bool | None] = []
     for a, b in itertools.product(first, second):
@@ -132,6 +131,18 @@ def compare(first_answer: str, second_answer: str) -> Comparison | None:
     if (usual or possible) and all(agreed is False for agreed in (*usual, *possible)):
         return "contradictory"
     return None
+
+
+def usual_meanings(answer: str, language: str = "en") -> str:
+    """What an answer can mean whose digits or date have several usual readings: `1.234 or 1234`; "" for any other."""
+    values = dict.fromkeys(
+        reading.value.isoformat()
+        if isinstance(reading.value, date)
+        else f"{reading.value.value:.15g}"
+        for reading in _readings(answer, language if language in MARKS else UNKNOWN)
+        if reading.usual
+    )
+    return " or ".join(values) if len(values) > 1 else ""
 
 
 def _comparable(a: Quantity | date, b: Quantity | date) -> bool:
@@ -223,26 +234,31 @@ def _days(quantity: Quantity) -> tuple[float, float]:
 
 
 @lru_cache(maxsize=4096)
-def _readings(answer: str) -> tuple[QuantityReading, ...]:
+def _readings(answer: str, language: str) -> tuple[QuantityReading, ...]:
     """Every reading of an answer; none where it is no quantity and no date."""
-    text = " ".join(answer.split()).rstrip(" .")
+    if len(answer) > 4 * _LONGEST:
+        return ()
+    text = " ".join(european(answer).split()).rstrip(" .")
     if not text or len(text) > _LONGEST:
         return ()
-    if dates := _dates(text):
+    if dates := _dates(text, language):
         return dates
-    match = _QUANTITY.fullmatch(text)
+    text = with_digits(with_minus(unit_behind(text, language)), language)
+    match = _quantity(language).fullmatch(text)
     if match is None:
         return ()
     exponent = int((match["e"] or match["power"] or match["raised"] or "0").translate(_RAISED))
     scale = (match["scale"] or "").casefold()
     scientific = any(match[group] for group in ("e", "power", "raised"))
-    units = meanings(match["unit"]) if match["unit"] else (None,)
-    scales = _SCALES.get(scale, {"": 1.0})
+    units: tuple[Unit | None, ...] = (None,)
+    if match["unit"]:
+        words = _CONNECTED.sub("", match["unit"], count=1) if scale else match["unit"]
+        units = meanings(words, language)
     readings = [
         _reading(number, sign, choice, factor * 10.0**exponent, unit)
-        for number in _numbers(match["digits"], scientific)
+        for number in _numbers(match["digits"], scientific, language)
         for sign in _signs(match["sign"])
-        for choice, factor in scales.items()
+        for choice, factor in _factors_of(scale, language).items()
         for unit in units
     ]
     return tuple(
@@ -250,6 +266,29 @@ def _readings(answer: str) -> tuple[QuantityReading, ...]:
         for reading in readings
         if isinstance(reading.value, Quantity) and math.isfinite(reading.value.value)
     )
+
+
+@lru_cache(maxsize=64)
+def _quantity(language: str) -> re.Pattern[str]:
+    """The form of a quantity, with the multiples of a language."""
+    local_words = sorted(multiples(language), key=lambda word: (-len(word), word))
+    local = "|".join(map(re.escape, local_words))
+    return re.compile(
+        r"(?P<sign>[-−–+] ?|minus |negative |plus )?"
+        r"(?P<digits>[.,]?\d(?:[\d.,٫']| (?=\d{3}(?!\d)))*)"
+        r"(?:[eE](?P<e>[-+−]?\d{1,2})"
+        r"| ?[×x·] ?10(?:\^(?P<power>[-+−]?\d{1,2})|(?P<raised>⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,2})))?"
+        rf"(?: (?P<scale>(?:{'|'.join(_SCALES)})(?=s?(?!\w)){f'|(?:{local})' if local else ''})s?\.?(?!\w))?"
+        r" ?(?P<unit>[^\d\s.,'+×-].*)?",
+        re.IGNORECASE,
+    )
+
+
+def _factors_of(scale: str, language: str) -> Mapping[str, float]:
+    """Choice -> factor, of a multiple."""
+    if scale in _SCALES or not scale:
+        return _SCALES.get(scale, {"": 1.0})
+    return {"": multiples(language)[scale]}
 
 
 def _reading(
@@ -291,11 +330,10 @@ def _signs(sign: str | None) -> Iterator[tuple[int, str]]:
         yield 1, _DECREASE
 
 
-def _numbers(digits: str, scientific: bool) -> Iterator[tuple[Decimal, bool]]:
+def _numbers(digits: str, scientific: bool, language: str) -> Iterator[tuple[Decimal, bool]]:
     """The values of digits with marks, and whether each is usual. Three digits after a single mark are decimals or a
-    group: usual is the English way, possible the other. scientific: a power of ten follows, so a single mark is the
-    decimal one."""
-    digits = digits.replace("’", "'")
+    group: usual is the way of the language, possible the other. scientific: a power of ten follows, so a single mark is
+    the decimal one."""
     if _WHOLE.fullmatch(digits):
         yield Decimal(digits), True
         return
@@ -310,31 +348,24 @@ def _numbers(digits: str, scientific: bool) -> Iterator[tuple[Decimal, bool]]:
         decimals = match[3]
         can_be_group = (
             len(decimals) == 3
+            and mark != "٫"
             and 1 <= len(whole) <= 3
             and not whole.startswith("0")
             and not scientific
         )
-        yield Decimal(f"{whole or 0}.{decimals}"), mark == "." or not can_be_group
+        usual = MARKS[language].get(mark, DECIMAL) if can_be_group else DECIMAL
+        yield Decimal(f"{whole or 0}.{decimals}"), usual in (DECIMAL, EITHER)
         if can_be_group:
-            yield Decimal(whole + decimals), mark == ","
+            yield Decimal(whole + decimals), usual in (GROUP, EITHER)
 
 
-def _dates(text: str) -> tuple[QuantityReading, ...]:
-    text = _ORDINAL.sub(r"\1", text)
-    days = dict.fromkeys(day for form in _DATES if (day := _date(text, form)) is not None)
-    days = days or dict.fromkeys(day for form in _ORDERS if (day := _date(text, form)) is not None)
-    readings = [QuantityReading(day) for day in days]
+def _dates(text: str, language: str) -> tuple[QuantityReading, ...]:
+    days = calendar_dates(text, language)
+    readings = [QuantityReading(day, usual=usual) for day, usual in days.items()]
     readings += [
         QuantityReading(day + _julian(day), usual=False) for day in days if day.year <= _LAST_JULIAN
     ]
     return tuple(readings)
-
-
-def _date(text: str, form: str) -> date | None:
-    try:
-        return datetime.strptime(text, form).date()
-    except ValueError:
-        return None
 
 
 def _julian(day: date) -> timedelta:

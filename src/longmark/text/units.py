@@ -17,6 +17,7 @@ from functools import lru_cache
 from typing import Any
 
 from longmark.errors import library
+from longmark.text.local_words import english_unit
 
 TEMPERATURE = "temperature"
 CALENDAR = "calendar"
@@ -209,45 +210,122 @@ _MEASURE = "measure"
 _TON = "ton"
 _BYTES = "bytes"
 _AMBIGUOUS: tuple[tuple[str, str, str, dict[str, str], str], ...] = (
-    (_TON, "", "ton", {"US": "short_ton", "metric": "metric_ton", "UK": "long_ton"}, ""),
+    (
+        _TON,
+        "",
+        "ton",
+        {
+            "US": "short_ton",
+            "metric": "metric_ton",
+            "UK": "long_ton",
+        },
+        "",
+    ),
     (
         _TON,
         "kT",
         "kiloton",
-        {"US": "1e3 short_ton", "metric": "1e3 metric_ton", "UK": "1e3 long_ton"},
+        {
+            "US": "1e3 short_ton",
+            "metric": "1e3 metric_ton",
+            "UK": "1e3 long_ton",
+        },
         "",
     ),
     (
         _TON,
         "MT",
         "megaton",
-        {"US": "1e6 short_ton", "metric": "1e6 metric_ton", "one": "metric_ton"},
+        {
+            "US": "1e6 short_ton",
+            "metric": "1e6 metric_ton",
+            "one": "metric_ton",
+        },
         "",
     ),
     (
         _TON,
         "",
         "gigaton",
-        {"US": "1e9 short_ton", "metric": "1e9 metric_ton", "UK": "1e9 long_ton"},
+        {
+            "US": "1e9 short_ton",
+            "metric": "1e9 metric_ton",
+            "UK": "1e9 long_ton",
+        },
         "",
     ),
-    ("Mt", "Mt", "", {"million": "1e6 metric_ton", "one": "metric_ton"}, ""),
-    ("mt", "mt", "", {"one": "metric_ton", "million": "1e6 metric_ton"}, ""),
-    ("kt", "kt", "", {"tonne": "kilometric_ton", "knot": "knot"}, ""),
-    ("T", "T", "", {"tesla": "tesla", "tonne": "metric_ton", "ton": "short_ton"}, ""),
+    (
+        "Mt",
+        "Mt",
+        "",
+        {
+            "million": "1e6 metric_ton",
+            "one": "metric_ton",
+        },
+        "",
+    ),
+    (
+        "mt",
+        "mt",
+        "",
+        {
+            "one": "metric_ton",
+            "million": "1e6 metric_ton",
+        },
+        "",
+    ),
+    (
+        "kt",
+        "kt",
+        "",
+        {
+            "tonne": "kilometric_ton",
+            "knot": "knot",
+        },
+        "",
+    ),
+    (
+        "T",
+        "T",
+        "",
+        {
+            "tesla": "tesla",
+            "tonne": "metric_ton",
+            "ton": "short_ton",
+        },
+        "",
+    ),
     (
         _TON,
         "cwt",
         "hundredweight",
-        {"US": "US_hundredweight", "UK": "UK_hundredweight", "metric": "50 kg"},
+        {
+            "US": "US_hundredweight",
+            "UK": "UK_hundredweight",
+            "metric": "50 kg",
+        },
         "",
     ),
-    ("quintal", "", "quintal", {"metric": "100 kg", "US": "100 pound", "UK": "112 pound"}, ""),
+    (
+        "quintal",
+        "",
+        "quintal",
+        {
+            "metric": "100 kg",
+            "US": "100 pound",
+            "UK": "112 pound",
+        },
+        "",
+    ),
     (
         "pound",
         "lb lbs",
         "pound",
-        {"avoirdupois": "pound", "?troy": "troy_pound", "?metric": "500 g"},
+        {
+            "avoirdupois": "pound",
+            "?troy": "troy_pound",
+            "?metric": "500 g",
+        },
         "",
     ),
     (
@@ -275,19 +353,36 @@ _AMBIGUOUS: tuple[tuple[str, str, str, dict[str, str], str], ...] = (
         },
         "",
     ),
-    (_MEASURE, "gal", "gallon", {"US": "gallon", "imperial": "imperial_gallon"}, ""),
+    (
+        _MEASURE,
+        "gal",
+        "gallon",
+        {
+            "US": "gallon",
+            "imperial": "imperial_gallon",
+        },
+        "",
+    ),
     (
         _MEASURE,
         "qt qts",
         "quart",
-        {"US": "quart", "imperial": "imperial_quart", "dry": "dry_quart"},
+        {
+            "US": "quart",
+            "imperial": "imperial_quart",
+            "dry": "dry_quart",
+        },
         "",
     ),
     (
         _MEASURE,
         "pt pts",
         "pint",
-        {"US": "pint", "imperial": "imperial_pint", "dry": "dry_pint"},
+        {
+            "US": "pint",
+            "imperial": "imperial_pint",
+            "dry": "dry_pint",
+        },
         "",
     ),
     (
@@ -303,24 +398,70 @@ _AMBIGUOUS: tuple[tuple[str, str, str, dict[str, str], str], ...] = (
         },
         "",
     ),
-    (_MEASURE, "", "gill", {"US": "gill", "imperial": "imperial_gill"}, ""),
+    (
+        _MEASURE,
+        "",
+        "gill",
+        {
+            "US": "gill",
+            "imperial": "imperial_gill",
+        },
+        "",
+    ),
     (
         _MEASURE,
         "floz",
         "fluid ounce|fl oz|fl. oz",
-        {"US": "fluid_ounce", "imperial": "imperial_fluid_ounce", "legal": "30 mL"},
+        {
+            "US": "fluid_ounce",
+            "imperial": "imperial_fluid_ounce",
+            "legal": "30 mL",
+        },
         "",
     ),
     (
         _MEASURE,
         "tbsp Tbsp",
         "tablespoon",
-        {"US": "tablespoon", "imperial": "17.758 mL", "metric": "15 mL", "Australia": "20 mL"},
+        {
+            "US": "tablespoon",
+            "imperial": "17.758 mL",
+            "metric": "15 mL",
+            "Australia": "20 mL",
+        },
         "",
     ),
-    (_MEASURE, "tsp", "teaspoon", {"US": "teaspoon", "imperial": "5.919 mL", "metric": "5 mL"}, ""),
-    (_MEASURE, "bu", "bushel", {"US": "bushel", "imperial": "imperial_bushel"}, ""),
-    ("calorie", "cal Cal", "calorie", {"small": "calorie", "food": "kilocalorie"}, ""),
+    (
+        _MEASURE,
+        "tsp",
+        "teaspoon",
+        {
+            "US": "teaspoon",
+            "imperial": "5.919 mL",
+            "metric": "5 mL",
+        },
+        "",
+    ),
+    (
+        _MEASURE,
+        "bu",
+        "bushel",
+        {
+            "US": "bushel",
+            "imperial": "imperial_bushel",
+        },
+        "",
+    ),
+    (
+        "calorie",
+        "cal Cal",
+        "calorie",
+        {
+            "small": "calorie",
+            "food": "kilocalorie",
+        },
+        "",
+    ),
     (
         "horsepower",
         "hp HP",
@@ -337,40 +478,128 @@ _AMBIGUOUS: tuple[tuple[str, str, str, dict[str, str], str], ...] = (
         "mile",
         "mi",
         "mile",
-        {"statute": "mile", "?nautical": "nautical_mile", "?Scandinavian": "10 km"},
+        {
+            "statute": "mile",
+            "?nautical": "nautical_mile",
+            "?Scandinavian": "10 km",
+        },
         "",
     ),
-    ("league", "", "league", {"land": "league", "sea": "3 nautical_mile", "metric": "4 km"}, ""),
-    ("nm", "nm", "", {"nanometre": "nanometer", "?nautical mile": "nautical_mile"}, ""),
+    (
+        "league",
+        "",
+        "league",
+        {
+            "land": "league",
+            "sea": "3 nautical_mile",
+            "metric": "4 km",
+        },
+        "",
+    ),
+    (
+        "nm",
+        "nm",
+        "",
+        {
+            "nanometre": "nanometer",
+            "?nautical mile": "nautical_mile",
+        },
+        "",
+    ),
     (
         "atmosphere",
         "atm",
         "atmosphere",
-        {"standard": "atmosphere", "?technical": "technical_atmosphere"},
+        {
+            "standard": "atmosphere",
+            "?technical": "technical_atmosphere",
+        },
         "",
     ),
-    ("gr", "gr", "", {"grain": "grain", "gram": "gram"}, ""),
-    ("g", "g", "", {"gram": "gram", "gravity": "standard_gravity"}, ""),
-    ("mps", "mps", "", {"metres": "meter / second", "miles": "mile / second"}, ""),
-    ("ppt", "ppt", "", {"trillion": "1e-12", "thousand": "1e-3"}, "ratio"),
-    ("carat", "ct", "carat", {"metric": "carat"}, ""),
+    (
+        "gr",
+        "gr",
+        "",
+        {
+            "grain": "grain",
+            "gram": "gram",
+        },
+        "",
+    ),
+    (
+        "g",
+        "g",
+        "",
+        {
+            "gram": "gram",
+            "gravity": "standard_gravity",
+        },
+        "",
+    ),
+    (
+        "mps",
+        "mps",
+        "",
+        {
+            "metres": "meter / second",
+            "miles": "mile / second",
+        },
+        "",
+    ),
+    (
+        "ppt",
+        "ppt",
+        "",
+        {
+            "trillion": "1e-12",
+            "thousand": "1e-3",
+        },
+        "ratio",
+    ),
+    (
+        "carat",
+        "ct",
+        "carat",
+        {
+            "metric": "carat",
+        },
+        "",
+    ),
 )
 _DEGREES = ("degree", "degrees", "°", "deg")  # of an angle or a temperature
-_BYTE_PREFIXES = {"k": 1, "K": 1, "M": 2, "G": 3, "T": 4, "P": 5}
+_BYTE_PREFIXES = {
+    "k": 1,
+    "K": 1,
+    "M": 2,
+    "G": 3,
+    "T": 4,
+    "P": 5,
+}
 _NO_UNITS = frozenset({"pm", "am", "PM", "AM"})  # hours
 
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
-_POWERS = {"square": 2, "sq": 2, "sq.": 2, "cubic": 3, "cu": 3, "cu.": 3}
+_POWERS = {
+    "square": 2,
+    "sq": 2,
+    "sq.": 2,
+    "cubic": 3,
+    "cu": 3,
+    "cu.": 3,
+}
 _FACTOR = re.compile(r"(?P<word>[^\W\d_]+|[%‰°Å℃℉][CF]?)(?:\^?(?P<power>-?[1-9]))?")
 _MOST_WORDS = 8
 
 
 @lru_cache(maxsize=4096)
-def meanings(text: str) -> tuple[Unit, ...]:
+def meanings(text: str, language: str = "en") -> tuple[Unit, ...]:
     """Every meaning of the words of a unit; none where they are no unit that is known here.
 
+    language: whose words are read besides the English ones; "" those that mean one unit in all languages.
     MissingExtra without Pint (extra `graphs`)."""
-    factors = _factors(" ".join(text.split()))
+    text = " ".join(text.split())
+    factors = _factors(text)
+    if factors is None and (english := english_unit(text, language)) is not None:
+        factors = _factors(english)
     return tuple(_units(factors)) if factors else ()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -237,6 +238,43 @@ def test_the_judge_decides_on_a_unit_that_has_several_meanings() -> None:
 
     found, _ = scored(example, judge)
     assert (found.value, found.evidence["calls"]["comparisons"]) == (1.0, 1)
+
+
+GERMAN = "Der Damm ist nach Angaben der Stadt hoch, und auch die Mauer ist aus Stein und nicht alt."
+SPANISH = "El dique es de piedra y, como el muro, no es muy viejo, pero está cerca de la ciudad."
+
+
+@pytest.mark.parametrize(
+    ("passage", "comparisons", "ambiguous"),
+    [
+        (GERMAN, 0, None),
+        (SPANISH, 1, {"1.234 m": "1.234 or 1234"}),
+        ("Unclear.", 1, {"1.234 m": "1.234 or 1234"}),
+    ],
+)
+def test_the_language_of_the_texts_says_whether_code_reads_a_mark_before_three_digits(
+    passage: str, comparisons: int, ambiguous: dict[str, str] | None
+) -> None:
+    example = Example(id="1", question="?", answer="1.234 m.", contexts=(Context(text=passage),))
+    known = {
+        "1.234 m.": {HOW_FAR: [("1.234 m", 5)], WHO: [("unknown", 5)]},
+        passage: {HOW_FAR: [("1234 m", 5)], WHO: [("unknown", 5)]},
+    }
+
+    def judge(request: ChatRequest) -> str:
+        return reply(request, known).replace("neutral", "equivalent")
+
+    found, _ = scored(example, lambda request: judge(_without_question(request)))
+    assert found.value == 1.0
+    assert found.evidence["calls"]["comparisons"] == comparisons
+    assert found.evidence.get("ambiguous") == ambiguous
+
+
+def _without_question(request: ChatRequest) -> ChatRequest:
+    """The call as `reply` reads it, which knows the question of `EXAMPLE` alone."""
+    message = request.messages[1]
+    content = message.content.replace("\n?\n1.234 m.", "\n1.234 m.")
+    return replace(request, messages=(request.messages[0], replace(message, content=content)))
 
 
 def test_the_answers_to_several_questions_are_compared_in_one_call() -> None:

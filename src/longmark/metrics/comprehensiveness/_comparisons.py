@@ -24,10 +24,11 @@ from longmark.prompts import prompt
 from longmark.text.entailment import CONTRADICTS, ENTAILS, NEUTRAL, Relation
 from longmark.text.graph import CONTEXT, Pair, Statement
 from longmark.text.pieces import utf8_size
-from longmark.text.quantities import compare
+from longmark.text.quantities import compare, usual_meanings
 
 PAIRS = 25  # in one call
 _BYTES = 6000  # of questions and answers in one call
+_DOUBTS = 20  # answers in the evidence
 _LETTERS = string.ascii_uppercase
 
 COMPARISON = prompt("""comprehensiveness.comparison(answers)
@@ -126,14 +127,18 @@ def calls_of(pairs: Sequence[AnswerPair]) -> list[list[LetteredQuestion]]:
 @dataclass
 class Comparer:
     """Compares answers to a question. Each pair is compared once, for both directions. by_code: whether code compares
-    quantities. calls: of the judge, pairs: that it decided."""
+    quantities; language: in which it reads them, "" if not known. calls: of the judge, pairs: that it decided; doubts:
+    why code left pairs of quantities to it."""
 
     models: Models
     by_code: bool
+    language: str = "en"
     calls: int = 0
     pairs: int = 0
     labels: dict[tuple[str, str, str], str] = field(default_factory=dict)
     """(question, premise, hypothesis) -> label."""
+    doubts: dict[str, str] = field(default_factory=dict)
+    """Answer -> what it can mean."""
 
     async def relate(self, inquiries: Sequence[Inquiry]) -> list[list[Relation]]:
         """The relations of each inquiry, as `_asking.ask` wants them. Of two inquiries that ask for both directions of a
@@ -186,14 +191,21 @@ class Comparer:
         for other in dict.fromkeys(inquiry.hypotheses):
             if (question, first, other) in self.labels:
                 continue
-            by_code = compare(first, other) if self.by_code else None
+            by_code = compare(first, other, self.language) if self.by_code else None
             if folded(first) == folded(other):
                 by_code = "equivalent"
             if by_code is None:
                 undecided.append(other)
+                if self.by_code:
+                    self._note_doubts(first, other)
             else:
                 self._keep(AnswerPair(question, first, other), by_code)
         return undecided
+
+    def _note_doubts(self, *answers: str) -> None:
+        for answer in answers:
+            if len(self.doubts) < _DOUBTS and (doubt := usual_meanings(answer, self.language)):
+                self.doubts[answer] = doubt
 
     async def _compare(self, questions: Sequence[LetteredQuestion]) -> None:
         """One call for several questions."""

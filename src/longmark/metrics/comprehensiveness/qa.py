@@ -26,6 +26,9 @@ once. With `plan=each` every passage has calls of its own. The comparison of qua
 
 Parameters: relevance, confidence: the thresholds (T_rel and T_conf, B.1.2). summarize: shorten the passages first to
 what concerns the question (listing 1; on in the paper's experiments). quantities: compared by `code` or by the `judge`.
+language: in which code reads quantities and dates; `auto`: the one that the answer and the passages are in. Where they
+do not tell one, or are in several, 1.234 and 1,234 are left to the judge (evidence: `ambiguous`), as in languages whose
+countries write them differently (Arabic, Spanish).
 relations: `needed`: skip pairs that cannot change the score, the coverage or the basis; `all`: every pair. plan:
 `joint`: a call shows several passages, numbered, and the judge names those that give an answer; `each`: a call shows one
 passage, as in the paper. The scored answer never shares a call with a passage. empty: `zero` gives a graph without
@@ -80,6 +83,7 @@ from longmark.records import Example
 from longmark.text.claims import PIECE
 from longmark.text.entailment import ENTAILS
 from longmark.text.graph import ANSWER, CONTEXT, Pair, Statement
+from longmark.text.language import common_language
 from longmark.text.pieces import pieces
 
 PLANS = {
@@ -96,6 +100,9 @@ class QaParams:
     confidence: float = 2.0  # T_conf, appendix B.1.2
     summarize: bool = paper(False, True)
     quantities: Literal["code", "judge"] = "code"
+    language: Literal[
+        "auto", "ar", "de", "en", "es", "fr", "hi", "it", "ja", "ko", "pt", "ru", "tr", "zh"
+    ] = "auto"
     relations: Literal["needed", "all"] = paper("needed", "all")
     plan: Literal["each", "joint"] = paper("joint", "each")
     empty: Empty = paper("undefined", "zero")
@@ -127,7 +134,7 @@ async def score(example: Example, models: Models, params: QaParams) -> Score:
     )
     relevant = [graded for graded in questions if graded.relevance.score >= params.relevance]
     nodes, doubted = await _nodes(models, relevant, texts, params)
-    comparer = Comparer(models, params.quantities == "code")
+    comparer = Comparer(models, params.quantities == "code", _language(texts, params))
     known = _by_words(nodes)
     if params.relations == "all":
         known |= await comparer.every_pair(nodes, known)
@@ -150,7 +157,16 @@ async def score(example: Example, models: Models, params: QaParams) -> Score:
             "pairs_of_the_paper": asked.pairs,
         },
     }
+    if comparer.doubts:
+        further_evidence["ambiguous"] = comparer.doubts
     return result(asked.graph, params.empty, further_evidence)
+
+
+def _language(texts: Sequence[Source], params: QaParams) -> str:
+    """In which language code reads quantities; "" where the texts do not tell one."""
+    if params.language != "auto":
+        return params.language
+    return common_language(source.text for source in texts) or ""
 
 
 def _texts(example: Example, passages: Sequence[Source]) -> list[Source]:
@@ -266,7 +282,7 @@ METRIC = Metric(
     optional=("judge",),
     prompts=(*PROMPTS, COMPARISON, SUMMARY),
     params=QaParams,
-    version=6,
+    version=7,
     calls=_calls,
     rounds=4,
     silence=Silence(0, 0),
