@@ -89,7 +89,7 @@ def test_an_article_is_read_as_its_reader_sees_it(tmp_path: Path) -> None:
     assert documents.omitted == {
         "references": 2,
         "pictures": 1,
-        "words that are struck out": 1,
+        "passages that are struck out": 1,
         "reviews and letters with the article": 1,
     }
     assert "Left out of what was read: 2 references, " in there(documents.left_out())

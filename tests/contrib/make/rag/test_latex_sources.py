@@ -101,7 +101,7 @@ def test_a_paper_as_it_is_printed(tmp_path: Path) -> None:
         "comments": 4,
         "references": 2,
         "pictures": 1,
-        "words that are struck out": 1,
+        "passages that are struck out": 1,
     }
 
 

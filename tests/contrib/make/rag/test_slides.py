@@ -151,7 +151,7 @@ def test_what_is_not_read_is_counted(tmp_path: Path) -> None:
     assert document.text.split("\n\n") == ["kept", "stays", "end"]
     assert document.page_at(document.text.index("end")) == 3
     assert omitted == {
-        "words that are struck out": 1,
+        "passages that are struck out": 1,
         "pictures": 1,
         "charts": 1,
         "objects of other programs": 1,

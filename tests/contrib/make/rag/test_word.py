@@ -79,7 +79,11 @@ def test_tracked_changes_are_read_as_accepted_and_what_goes_is_counted(tmp_path:
     body = paragraph(changed) + paragraph(moved) + paragraph(gone) + paragraph(kept)
     document, omitted = read(docx(tmp_path / "a.docx", body))
     assert document.text == "The fee is 400 euros.\n\nMoved.\n\nkept seen"
-    assert omitted == {"deleted text": 2, "words that are struck out": 1, "hidden text": 1}
+    assert omitted == {
+        "deleted passages": 2,
+        "passages that are struck out": 1,
+        "hidden passages": 1,
+    }
 
 
 def test_notes_stand_at_the_end_behind_their_numbers(tmp_path: Path) -> None:

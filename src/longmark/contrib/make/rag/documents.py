@@ -25,6 +25,7 @@ from longmark.contrib.make.rag import jats, latex_files, slides, word
 from longmark.contrib.make.rag.epub import epub_text
 from longmark.contrib.make.rag.file_text import FileText, Headings
 from longmark.contrib.make.rag.front_matter import without_front_matter
+from longmark.contrib.make.rag.kinds import counts_of_kinds
 from longmark.contrib.make.rag.latex import latex_text
 from longmark.contrib.make.rag.markup import HTML, html_file_text
 from longmark.contrib.make.rag.pdf import pdf_text
@@ -263,7 +264,7 @@ class Documents:
                     f"is XML with the root {kind}; articles in JATS and records of PubMed are read"
                 )
             self.other[f".xml ({kind})"] += 1
-            left_out["XML that is no article"] += 1
+            left_out["XML files that are no articles"] += 1
             return
         whole = kind in ("article", "book-part-wrapper", "PubmedArticle")
         for number, article in enumerate(jats.articles(root), 1):
@@ -339,11 +340,6 @@ def _document(record: Any, file: str, line: int, mapping: Mapping[str, str]) -> 
     return SourceDocument(
         own_id or f"{file}:{line}", f"{title}\n\n{text}" if title else text, (file, line)
     )
-
-
-def counts_of_kinds(kinds: Counter[str]) -> str:
-    """The most frequent kinds with their counts, in one line."""
-    return ", ".join(f"{count:,} {kind}" for kind, count in kinds.most_common(8))
 
 
 def _conversions(kinds: Counter[str]) -> str:

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from longmark.contrib.make.rag.chunk import Chunker, Chunking
-from longmark.contrib.make.rag.documents import Documents, ReadFile, Unread, counts_of_kinds
+from longmark.contrib.make.rag.documents import Documents, ReadFile, Unread
+from longmark.contrib.make.rag.kinds import counts_of_kinds
 from longmark.records.files import one_line
 from longmark.records.read import seen_ids
 from longmark.report.tables import Column, Table

@@ -75,7 +75,7 @@ _LEFT_OUT = {
     "supplementary-material": "supplements",
     "sub-article": "reviews and letters with the article",
     "response": "reviews and letters with the article",
-    "strike": "words that are struck out",
+    "strike": "passages that are struck out",
 }
 _SECTIONS = frozenset({"abstract", "ack", "app", "sec", "trans-abstract"})
 _SILENT = frozenset({"alt-text", "long-desc", "object-id", "permissions", "processing-meta"})

@@ -109,7 +109,7 @@ LEFT_OUT = {
     "includegraphics": "pictures",
     "bibliography": "lists of references",
     "printbibliography": "lists of references",
-    **dict.fromkeys(("sout", "st", "xout", "cancel"), "words that are struck out"),
+    **dict.fromkeys(("sout", "st", "xout", "cancel"), "passages that are struck out"),
 }
 RAISED = {"textsuperscript": "sup", "textsubscript": "sub"}
 REFERENCES = frozenset({"ref", "eqref", "autoref", "cref", "Cref", "nameref", "vref", "pageref"})

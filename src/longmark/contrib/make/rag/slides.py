@@ -215,7 +215,7 @@ class _SlideReader:
             return
         strike = "" if properties is None else attribute(properties, "strike")
         if strike not in ("", "noStrike"):
-            self._page.left_out["words that are struck out"] += 1
+            self._page.left_out["passages that are struck out"] += 1
             return
         baseline = "" if properties is None else attribute(properties, "baseline").rstrip("%")
         tag = "span" if not baseline.strip("-0.") else "sub" if baseline[0] == "-" else "sup"

@@ -31,8 +31,8 @@ SUFFIXES = frozenset({".docx", ".docm"})
 _MAIN = "word/document.xml"
 _NOTES = {"footnoteReference": "word/footnotes.xml", "endnoteReference": "word/endnotes.xml"}
 _LEFT_OUT = {
-    "del": "deleted text",
-    "moveFrom": "deleted text",
+    "del": "deleted passages",
+    "moveFrom": "deleted passages",
     "commentReference": "comments",
     "drawing": "pictures",
     "pict": "pictures",
@@ -184,10 +184,10 @@ class _WordReader:
 
     def _run(self, run: Any) -> None:
         if _is_on(run, "vanish"):
-            self._page.left_out["hidden text"] += 1
+            self._page.left_out["hidden passages"] += 1
             return
         if _is_on(run, "strike") or _is_on(run, "dstrike"):
-            self._page.left_out["words that are struck out"] += 1
+            self._page.left_out["passages that are struck out"] += 1
             return
         raised = child(run, "rPr", "vertAlign")
         tag = {"superscript": "sup", "subscript": "sub"}.get(
