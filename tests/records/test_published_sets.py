@@ -166,8 +166,14 @@ LABELS: dict[str, tuple[str, list[tuple[Any, ...]], str]] = {
     ),
     "mt-bench-ratings.jsonl": (
         "MT-Bench ratings",
-        [("81-vicuna", "gpt-4/single-v1", 8.0), ("102-vicuna", "gpt-4/single-v1", 0.5)],
-        "1 judgments of second turns, 1 judgments without a rating, 2 records without a label",
+        [
+            ("81-vicuna", "gpt-4/single-v1", 8.0),
+            ("81-vicuna#2", "gpt-4/single-v1", 8.0),
+            ("81-vicuna#4", "gpt-4/single-v1", 3.0),
+            ("102-vicuna", "gpt-4/single-v1", 0.5),
+            ("102-vicuna#2", "gpt-4/single-v1", 0.5),
+        ],
+        "1 judgments without a rating, 1 records without a label",
     ),
 }
 # file -> the set, what it holds as (question, a, b, rater, choice), and what of it is no label

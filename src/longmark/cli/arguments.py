@@ -341,8 +341,8 @@ def add_input(parser: argparse.ArgumentParser) -> None:
 
 
 def add_turns(parser: Any) -> None:
-    """The option of conversations, of verbs that score or show examples."""
-    add_options(parser, InputOptions, ("turns",), titled=True)
+    """The options of conversations and of questions in a file of their own, of verbs that score or show examples."""
+    add_options(parser, InputOptions, ("turns", "questions"), titled=True)
 
 
 def reading(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -351,7 +351,11 @@ def reading(arguments: argparse.Namespace) -> dict[str, Any]:
     return (
         {"mapping": mapping}
         | {name: getattr(arguments, name) for name in ("limit", "encoding", "skip_bad")}
-        | ({"turns": arguments.turns} if hasattr(arguments, "turns") else {})
+        | {
+            name: getattr(arguments, name)
+            for name in ("turns", "questions")
+            if hasattr(arguments, name)
+        }
     )
 
 

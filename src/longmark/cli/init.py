@@ -97,6 +97,9 @@ def _of_file(arguments: argparse.Namespace) -> Iterator[str]:
         yield f"map: {json.dumps(pairs(arguments.map, '--map FIELD=COLUMN'), ensure_ascii=False)}"
     if arguments.turns != "last":
         yield f"turns: {arguments.turns}"
+    if arguments.questions is not None:
+        questions = os.path.relpath(arguments.questions, arguments.out.parent)
+        yield f"questions: {json.dumps(questions, ensure_ascii=False)}"
     if arguments.encoding:
         yield f"encoding: {json.dumps(arguments.encoding)}"
     if seen.bad:

@@ -234,6 +234,9 @@ def run_command(
     """The command that scores a file as it was read."""
     words = ["longmark", "run", str(arguments.examples)]
     words += [word for mapped in arguments.map for word in ("--map", mapped)]
+    words += ["--turns", arguments.turns] if arguments.turns != "last" else []
+    words += ["--questions", str(arguments.questions)] if arguments.questions is not None else []
+    words += ["--encoding", arguments.encoding] if arguments.encoding else []
     words += ["--metrics", ",".join(metrics), *options]
     run_folder = getattr(arguments, "out", None) or f"runs/{arguments.examples.stem}"
     return one_line(shlex.join([*words, "--out", str(run_folder)]))

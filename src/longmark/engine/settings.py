@@ -141,7 +141,7 @@ class SessionOptions(InputOptions, ClusterOption, SessionSpending):
         """The options of `records.read.Reading`."""
         return {
             name: getattr(self, name)
-            for name in ("limit", "mapping", "encoding", "skip_bad", "turns")
+            for name in ("limit", "mapping", "encoding", "skip_bad", "turns", "questions")
         }
 
     @property

@@ -114,6 +114,11 @@ class InputOptions:
         "what is scored of a conversation: its last answer, each answer (ID#turn), or all of it (default: {default})",
         "last|each|all",
     )
+    questions: str | Path | None = option(
+        None,
+        "a file of the questions, references or nuggets that the answers lack and name by question_id",
+        "FILE",
+    )
 
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)

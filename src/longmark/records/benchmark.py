@@ -26,7 +26,7 @@ from longmark.errors import UserError
 from longmark.records import sources
 from longmark.records.example import Example
 from longmark.records.files import BadLines, at, parse_json
-from longmark.records.read import seen_ids
+from longmark.records.repeats import seen_ids
 from longmark.records.turn import Context
 from longmark.records.values import UNSTORABLE, Problem, found, in_one_line, missing, text
 from longmark.records.write import write_records

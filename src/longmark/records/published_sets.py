@@ -6,6 +6,12 @@ as pairs. Each declaration names the source that its fixture in tests/records/to
 
 from __future__ import annotations
 
+from longmark.records.question_file import (
+    ASSISTANT_TURNS,
+    REFERENCES_OF_TURNS,
+    SECOND_TURNS,
+    USER_TURNS,
+)
 from longmark.records.shapes import Shape
 
 REWARD_BENCH = Shape(
@@ -69,7 +75,8 @@ MT_BENCH_ANSWERS = Shape(
         "answer": "choices[0].turns[0]",
         "system": "model_id",
     },
-    ignored={"second turns": "choices[0].turns[1:]", "further choices": "choices[1:]"},
+    meta={ASSISTANT_TURNS: "choices[0].turns"},
+    ignored={SECOND_TURNS: "choices[0].turns[1:]", "further choices": "choices[1:]"},
 )
 
 MT_BENCH_QUESTIONS = Shape(
@@ -83,7 +90,8 @@ MT_BENCH_QUESTIONS = Shape(
         "question": "turns[0]",
         "references": "reference[0]",
     },
-    ignored={"second turns": "turns[1:]"},
+    meta={USER_TURNS: "turns", REFERENCES_OF_TURNS: "reference"},
+    ignored={SECOND_TURNS: "turns[1:]"},
 )
 
 AGGREFACT = Shape(

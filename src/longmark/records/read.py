@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -14,7 +12,7 @@ from longmark.errors import BadInput, UnknownColumns, UserError
 from longmark.options import named
 from longmark.records import containers, parts, proposals, sources
 from longmark.records.columns import Columns, columns_shown, field_of, is_like_an_id
-from longmark.records.conversation import check_mode, scored
+from longmark.records.conversation import answers, check_mode, scored
 from longmark.records.encodings import check_encoding, encoding_note
 from longmark.records.example import Example, Question
 from longmark.records.expected import ExpectationsOfQuestions
@@ -22,7 +20,10 @@ from longmark.records.files import BadLines
 from longmark.records.kept import KeptFile
 from longmark.records.pair import Answered, Pair, singles
 from longmark.records.passages import PassageRows
+from longmark.records.question_file import SECOND_TURNS, QuestionFile
 from longmark.records.record_reading import BadRecord
+from longmark.records.repeats import other_kind, repeated
+from longmark.records.repeats import seen_ids as seen_ids
 from longmark.records.shapes import Shape
 from longmark.records.spans import assembled
 from longmark.records.values import Problem
@@ -48,7 +49,8 @@ class Reading:
     of another tool's records, None: they are read by the names of their columns; `ignored`: what of that tool's
     records, or of conversations, is not read, counted; `conversations`: records with turns.
     mapping: our field -> column or path; encoding: of a text file, "": UTF-8; limit: stop after so many good examples;
-    turns: what is scored of a conversation (`records.conversation`);
+    turns: what is scored of a conversation (`records.conversation`); questions: a file of the questions that the answers
+    name by id (`records.question_file`);
     `name`: of the source, for messages and the manifest; on_bad: gets the line, the fields that could be read and the
     message of each bad record that does not repeat a good one.
 
@@ -64,6 +66,7 @@ class Reading:
         limit: int | None = None,
         skip_bad: bool = False,
         turns: str = "last",
+        questions: str | Path | None = None,
         on_bad: Callable[[int, Mapping[str, Any], str], None] = lambda _line, _fields, _message: (
             None
         ),
@@ -104,6 +107,11 @@ class Reading:
             )
         if encoding:
             check_encoding(encoding)
+        if self.part and questions is not None:
+            raise UserError(
+                f"{named('questions')}: {examples} is {self.part}; join the questions before the input is split"
+            )
+        self._questions = None if questions is None else _questions_of(questions, turns)
         self._mapping = mapping
         self._encoding = encoding
         self._limit = limit
@@ -149,10 +157,14 @@ class Reading:
         self._answers = set()
         self.ignored = self._columns.ignored
         self.conversations = 0
+        if self._questions is not None:
+            self._questions.begin()
         some = False
         for line, record in self._shaped(self._raw()):
             example = record if isinstance(record, Example | Pair) else self._example(record)
             some = some or example is not None
+            if self._questions is not None and isinstance(example, Question):
+                example = self._with_question(example, self._questions)
             if isinstance(example, Question) and example.turns:
                 yield from self._scored(line, example)
             elif example is not None:
@@ -168,6 +180,12 @@ class Reading:
                 " (a generator can be read only once)" if isinstance(self._given, Iterator) else ""
             )
             raise UserError(f"there are no examples: the input is empty{once}")
+
+    def _with_question(self, example: Answered, questions: QuestionFile) -> Answered:
+        joined = questions.complete(example)
+        if joined.turns and not example.turns:  # those that were counted as not read
+            self.ignored[SECOND_TURNS] -= len(answers(joined.turns)) - 1
+        return joined
 
     def _scored(self, line: int, example: Answered) -> Iterator[tuple[int, Answered | str]]:
         self.conversations += 1
@@ -228,7 +246,8 @@ class Reading:
         """What should be known of the texts that were read."""
         put_together = self._passages.notice(self.name)
         of_texts = (*self.ids_for_texts, *filter(None, (put_together, self._cut_texts())))
-        return (*of_texts, *self._expectations.notices())
+        of_questions = self._questions.notices() if self._questions is not None else ()
+        return (*of_questions, *of_texts, *self._expectations.notices())
 
     def _cut_texts(self) -> str:
         """That texts are as long as a cell of a spreadsheet can be; "" where none is."""
@@ -306,7 +325,7 @@ class Reading:
                     if self.pairs is None:
                         self.pairs = isinstance(example, Pair)
                     if self.pairs is not isinstance(example, Pair):
-                        example = _other_kind(example)
+                        example = other_kind(example)
                     elif (first := first_use(example.id, line)) is None:
                         self.good += 1
                         self.answered = (
@@ -321,7 +340,7 @@ class Reading:
                         continue
                     else:
                         fields = fields if "id" in example.model_fields_set else None
-                        example = _repeated(example, first)
+                        example = repeated(example, first)
                 if example is None:
                     break
                 self._wrong.add(f"{self.name}:{line}: {example}")
@@ -329,6 +348,8 @@ class Reading:
                     self._on_bad(line, fields, example)
         if self.part:
             return
+        if self._questions is not None:
+            self._questions.check()
         if self._columns.never_seen and self._columns.seen:
             raise UserError(
                 f"{named('mapping')}: no record of {self.name} has {self._columns.unseen()}"
@@ -416,6 +437,10 @@ class Reading:
             return _Bad(str(bad), bad.fields)
 
 
+def _questions_of(path: str | Path, turns: str) -> QuestionFile:
+    return QuestionFile(str(path), Reading(path).singles(), conversations=turns != "last")
+
+
 class _Bad(str):
     """What is wrong with a record. fields: those that could be read."""
 
@@ -453,48 +478,3 @@ def _fills_a_cell(text: str) -> bool:
     if not _CELL // 2 < len(text) <= _CELL:
         return False
     return len(text) == _CELL or len(text.encode("utf-16-le", "surrogatepass")) == 2 * _CELL
-
-
-def _other_kind(example: Question) -> str:
-    if isinstance(example, Pair):
-        return "a pair of answers in a file of single answers; put pairs into a file of their own"
-    return "no pair: it has not two answers, as the records before it have; put single answers into a file of their own"
-
-
-def _repeated(example: Question, first: object) -> str:
-    if "id" in example.model_fields_set:
-        hint = ""
-        if example.system is not None:
-            unique = named("mapping", {"id": 'join(`"-"`, [system, id])'})
-            hint = f"; if several systems have these ids, make them unique: {unique}"
-        elif isinstance(example, Example) and len(example.contexts) == 1:
-            unique = named("mapping", {"id": "COLUMN,COLUMN"})
-            hint = (
-                "; a further passage of an answer must follow it at once, with the same answer or none; if it is another "
-                f"answer, tell them apart by several columns: {unique}"
-            )
-        return f'id: "{example.id}" was already used in line {first}{hint}'
-    return f"the same record as line {first}; add ids to keep both"
-
-
-@contextmanager
-def seen_ids() -> Iterator[Callable[[str, int | str], int | str | None]]:
-    """A function that remembers an id with its place: it returns None for a new id, else the place of its first use.
-
-    SQLite keeps them in a private temporary file (in the system's folder for those, or $SQLITE_TMPDIR), with 4 MiB in
-    memory; nothing is left behind, however the process ends.
-    """
-    with closing(sqlite3.connect("", isolation_level=None)) as db:
-        db.executescript("PRAGMA journal_mode=OFF; PRAGMA cache_size=-4096")
-        db.execute("CREATE TABLE ids (id TEXT PRIMARY KEY, place) WITHOUT ROWID")
-        db.execute("BEGIN")
-
-        def first_use(name: str, place: int | str) -> int | str | None:
-            if db.execute("INSERT OR IGNORE INTO ids VALUES (?, ?)", (name, place)).rowcount:
-                return None
-            first: int | str = db.execute("SELECT place FROM ids WHERE id = ?", (name,)).fetchone()[
-                0
-            ]
-            return first
-
-        yield first_use

@@ -69,17 +69,16 @@ def asqa_records(document: Any) -> list[dict[str, Any]] | None:
 
 
 def mt_bench_ratings(record: Any) -> list[dict[str, Any]]:
-    """The rating of an answer's first turn by a judge; none where its judgment had no rating."""
-    if not isinstance(record, Mapping) or record.get("turn", 1) != 1:
+    """The rating of an answer by a judge; none where its judgment had no rating. The rating of a first turn is that of the
+    answer `QUESTION-MODEL`, and of the turn `QUESTION-MODEL#2` that `--turns each` makes of the conversation; of a
+    second turn it is that of `#4`."""
+    if not isinstance(record, Mapping) or record.get("score") in (None, _UNREAD_RATING):
         return []
-    if record.get("score") in (None, _UNREAD_RATING):
-        return []
+    answer = f"{record.get('question_id')}-{record.get('model')}"
+    items = {1: (answer, f"{answer}#2"), 2: (f"{answer}#4",)}.get(record.get("turn", 1), ())
     return [
-        {
-            "item": f"{record.get('question_id')}-{record.get('model')}",
-            "rater": _judge(record.get("judge")),
-            "value": record["score"],
-        }
+        {"item": item, "rater": _judge(record.get("judge")), "value": record["score"]}
+        for item in items
     ]
 
 

@@ -331,7 +331,7 @@ MT_BENCH_RATINGS = LabelTool(
         "rater": "mt_bench_ratings(@)[].rater",
         "value": "mt_bench_ratings(@)[].value",
     },
-    ignored=_SECOND_TURN | {"judgments without a rating": "[@][?score == `-1`]"},
+    ignored={"judgments without a rating": "[@][?score == `-1`]"},
 )
 MT_BENCH_GAMES = LabelTool(
     "MT-Bench choices",
