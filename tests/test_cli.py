@@ -700,6 +700,14 @@ def test_an_unknown_option_shows_the_usage_of_its_verb_and_the_nearest_option(lo
         assert done.err.startswith(usage)
 
 
+@pytest.mark.parametrize("words", [("run",), ("report", "r"), ("metaeval", "r"), ("compare",)])
+def test_a_mistake_is_not_hidden_behind_every_option(longmark: Command, words: tuple[str, ...]):
+    done = longmark(*words)
+    usage, error = done.err.splitlines()
+    assert usage.endswith(f" [OPTION …]; see longmark {words[0]} --help")
+    assert error.startswith(f"longmark {words[0]}: error: the following arguments are required: ")
+
+
 def test_every_option_is_explained(capsys: pytest.CaptureFixture[str]):
     def parsers(one: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
         yield one

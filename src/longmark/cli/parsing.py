@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 _CHECKS = argparse.HelpFormatter("", width=80)
+_LINE_OF_USAGE = 6  # arguments that a usage lists in a line or two
 _REQUIRED = gettext("the following arguments are required: %s").partition("%s")[0]
 
 
@@ -125,8 +126,23 @@ class Parser(argparse.ArgumentParser):
         self._end()
 
     def _end(self) -> NoReturn:
-        self.print_usage(sys.stderr)
+        if self._subparsers is None and len(self._listed(self._actions)) > _LINE_OF_USAGE:
+            self._print_message(self._usage_of_required(), sys.stderr)
+        else:
+            self.print_usage(sys.stderr)
         self.exit(2, "".join(f"{self.prog}: error: {mistake}\n" for mistake in self._mistakes))
+
+    def _usage_of_required(self) -> str:
+        """The usage without the options that can be left out, of which a page would hide the mistake."""
+        formatter = self._get_formatter()
+        required = [
+            action
+            for action in self._listed(self._actions)
+            if action.required or not action.option_strings
+        ]
+        formatter.add_usage(self.usage, required, [])
+        usage = formatter.format_help().rstrip()
+        return f"{usage} [OPTION …]; see {self.prog} --help\n"
 
     # Help -------------------------------------------------------------------------------------------------------
 

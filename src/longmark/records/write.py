@@ -13,6 +13,7 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import shlex
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
@@ -26,8 +27,9 @@ import orjson
 
 from longmark import writing
 from longmark.errors import UserError, library
-from longmark.records import sources
+from longmark.records import proposals, sources
 from longmark.records.carried import CARRIED
+from longmark.records.columns import columns_shown, field_of
 from longmark.records.example import Example
 from longmark.records.files import NotJson, at, lines, own_json, parse_json
 from longmark.records.pair import Answered, Pair
@@ -44,6 +46,7 @@ WRITTEN = {
 """Suffix -> format, of the files that can be written."""
 
 ROW_COLUMNS = tuple(field.name for field in fields(Row))
+_NEEDED = frozenset(("example_id", "metric", "score"))
 _FORMULA = tuple("=+-@")  # first characters that begin a formula in a spreadsheet
 _OWN_COLUMNS = frozenset(ROW_COLUMNS)
 EXAMPLE_COLUMNS = Example.columns()
@@ -190,9 +193,30 @@ def _rows(
                     _row_of(_known(record) if kind == "parquet" else _from_cells(_known(record))),
                 )
         except (ValueError, Problem) as error:
+            check_is_row(path, record)
             if unfinished is None or not isinstance(error, NotJson) or record.endswith(b"\n"):
                 raise UserError(at(path, number, str(error))) from None
             unfinished(number)
+
+
+def check_is_row(path: Path, record: Any) -> None:
+    """UserError for a record that has no column of a row, as that of a file of answers."""
+    try:
+        columns = parse_json(record) if isinstance(record, bytes) else record
+    except ValueError:
+        return
+    if not isinstance(columns, dict) or {folded(str(column)) for column in columns} & _NEEDED:
+        return
+    fields = {*map(field_of, map(str, columns)), *proposals.proposed([columns])}
+    remedy = (
+        f"It holds answers. To score them, see: longmark look {shlex.quote(str(path))}"
+        if fields & {"question", "answer"}
+        else "Write a line for each answer and metric (Rows made elsewhere in docs/records.md)"
+    )
+    raise UserError(
+        f"{path} has no scores: a row has the columns {', '.join(sorted(_NEEDED))}, and the columns of this file are "
+        f"{columns_shown(columns)}. {remedy}"
+    )
 
 
 def _known(record: Any) -> Any:

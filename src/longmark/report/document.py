@@ -289,6 +289,12 @@ def check_out(out: Path | None) -> None:
         return
     if out.exists() and not out.is_dir():
         raise UserError(f"{out} is a file; give a folder to --out")
+    if out.suffix.lower() in (".html", ".htm") and not out.exists():
+        folder = out.with_suffix("")
+        raise UserError(
+            f"--out is a folder, for tables, figures and a page; with --out {folder} the page is "
+            f"{folder / 'report.html'}"
+        )
     refuse_to_destroy(out / "report.html")
 
 
