@@ -20,13 +20,14 @@ from pathlib import Path
 
 import orjson
 from tests.fuzz import engine, parquet
+from tests.fuzz.documents import DOCUMENTS
 from tests.fuzz.files import FILES
 from tests.fuzz.folders import FOLDERS
 from tests.fuzz.replies import REPLIES
 
 from longmark.records import arrow_files
 
-FUZZERS = {fuzzer.name: fuzzer for fuzzer in (*FILES, *FOLDERS, *REPLIES)}
+FUZZERS = {fuzzer.name: fuzzer for fuzzer in (*FILES, *DOCUMENTS, *FOLDERS, *REPLIES)}
 _ADDRESSES = (
     4 << 30
 )  # bytes of addresses beyond those of the start: the machine outlives whatever asks for more

@@ -261,12 +261,12 @@ def _examples(kind: str) -> Any:
 
 
 FILES = [
-    Fuzzer("jsonl", 1150, _examples("jsonl")),
-    Fuzzer("json", 900, _examples("json")),
-    Fuzzer("csv", 1200, _examples("csv")),
-    Fuzzer("tsv", 700, _examples("tsv")),
-    Fuzzer("parquet", 1000, _examples("parquet")),
-    Fuzzer("rows", 900, _rows),
+    Fuzzer("jsonl", 900, _examples("jsonl")),
+    Fuzzer("json", 700, _examples("json")),
+    Fuzzer("csv", 900, _examples("csv")),
+    Fuzzer("tsv", 500, _examples("tsv")),
+    Fuzzer("parquet", 800, _examples("parquet")),
+    Fuzzer("rows", 750, _rows),
     Fuzzer("labels", 700, _labels),
     Fuzzer("domain", 250, _domain),
     Fuzzer("hypotheses", 350, _hypotheses),
