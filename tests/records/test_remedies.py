@@ -62,3 +62,27 @@ def test_ids_that_systems_share_are_made_unique_by_the_option_that_the_message_n
         "a-1",
         "b-1",
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("results.yaml", "evalId: eval-JtC-2026\nresults:\n  version: 3\n"),
+        ("results.xml", '<?xml version="1.0"?>\n<promptfoo>\n  <evalId>eval-JtC</evalId>\n'),
+        ("results.html", "<!DOCTYPE html><html><head><title>Table Output | promptfoo</title>"),
+    ],
+)
+def test_results_of_promptfoo_in_another_form_say_how_to_write_them_as_json(
+    tmp_path: Path, name: str, text: str
+) -> None:
+    path = tmp_path / name
+    path.write_text(text)
+    with pytest.raises(UserError, match=r"promptfoo export eval ID --output results\.json"):
+        Reading(path)
+
+
+def test_a_page_of_another_tool_is_not_taken_for_promptfoo_s(tmp_path: Path) -> None:
+    path = tmp_path / "results.yaml"
+    path.write_text("results: []\n")
+    with pytest.raises(UserError, match=r"export the answers as \.json"):
+        Reading(path)

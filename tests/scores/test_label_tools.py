@@ -16,6 +16,7 @@ from tests.records.test_published_sets import CHOICES, LABELS
 from tests.records.test_tools import ODD, places, replaced
 
 from longmark.errors import BadInput, UserError
+from longmark.records.read import Reading
 from longmark.scores.label_tools import TOOLS
 from longmark.scores.labels import ColumnOptions, Labels
 
@@ -70,6 +71,22 @@ EXPECTED: dict[str, tuple[str, list[tuple[Any, ...]], str]] = {
         "doccano, CSV",
         [("a1", "", "ann", "rating", "good"), ("a1", "", "ben", "rating", "vague; wrong")],
         "1 records without a label",
+    ),
+    "doccano_spans.jsonl": (
+        "doccano, spans",
+        [
+            ("a1[0:11]", "", "people", "rating", "RIGHT"),
+            ("a1[12:22]", "", "people", "rating", "WRONG"),
+        ],
+        "1 records without a label",
+    ),
+    "doccano_relations.jsonl": (
+        "doccano, spans and relations",
+        [
+            ("a1[0:11]", "", "people", "rating", "RIGHT"),
+            ("a1[12:22]", "", "people", "rating", "WRONG"),
+        ],
+        "1 relations of parts of a text",
     ),
     "prodigy_spans.jsonl": (
         "Prodigy, spans",
@@ -175,6 +192,24 @@ def test_the_labels_of_a_tool_are_read_and_what_is_none_is_counted(name: str) ->
         assert labels.notices == [f"{path}: read as {tool}. Not read: {not_read}."]
 
 
+@pytest.mark.parametrize("suffix", [".jsonl", ".csv"])
+def test_texts_that_people_wrote_in_doccano_are_no_classes(tmp_path: Path, suffix: str) -> None:
+    written_text = "Ice is less dense than water, so that it floats on it."
+    path = tmp_path / f"admin{suffix}"
+    if suffix == ".csv":
+        path.write_text(f'id,text,label,Comments\n1,Why?,"{written_text}",\n')
+    else:
+        record = {"id": 1, "text": "Why?", "label": [written_text], "Comments": []}
+        path.write_text(json.dumps(record) + "\n")
+    with pytest.raises(UserError, match=r"are texts and no classes.*--map references=label"):
+        labels_of(path)
+    if suffix == ".jsonl":
+        (example,) = Reading(path, mapping={"question": "text", "references": "label"}).singles()
+        assert (example.question, example.references) == ("Why?", (written_text,))
+        classes = labels_of(path, {"example_id": "id", "value": "label[]", "label": ""})
+        assert [value for *_, value in classes] == [written_text]
+
+
 def test_a_side_of_label_studio_is_the_system_that_the_task_names() -> None:
     path = FILES / "label_studio_pairs.json"
     with Labels(path) as labels:
@@ -240,6 +275,7 @@ def test_every_declared_tool_has_a_file_of_its_layout() -> None:
     others = {
         "Label Studio, pairwise",
         "Label Studio, JSON_MIN or CSV",
+        "doccano, sequence to sequence",  # it has no labels
         "INCEpTION, CAS JSON of UIMA, labels of sentences",  # examples/exports/inception/spans.json
     }
     of_sets = {tool for tool, _, _ in (*LABELS.values(), *CHOICES.values())}
@@ -272,3 +308,12 @@ def test_an_answer_whose_user_is_missing_is_refused_and_not_lost() -> None:
     record |= {"quality.responses": [4, 5], "quality.responses.users": ["u1"]}
     with pytest.raises(BadInput, match="rater: is empty"):
         Labels([record])
+
+
+def test_a_column_of_labels_can_be_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_text("example_id,rater,label,value\na1,ann,first batch,4\na2,ann,second batch,2\n")
+    assert [label for _, _, _, label, _ in labels_of(path)] == ["first batch", "second batch"]
+    assert [label for _, _, _, label, _ in labels_of(path, {"label": ""})] == ["rating", "rating"]
+    states = labels_of(FILES / "potato_state.json", {"rater": ""})
+    assert {rater for _, _, rater, _, _ in states} == {"people"}

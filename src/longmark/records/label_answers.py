@@ -15,6 +15,7 @@ _LAYERS = ("uima.", "de.tudarmstadt.")
 _METADATA = "de.tudarmstadt.ukp.dkpro.core.api.metadata.type.DocumentMetaData"
 _TRUE = ("true", "1")
 _NOTHING = (None, "")  # in a cell
+_LONGEST_CLASS = 8  # words
 _SIDES = {"left": "a", "right": "b"}
 
 
@@ -248,6 +249,18 @@ def doccano_labels(value: Any) -> Any:
     if not isinstance(value, str):
         return None
     return labelled([label for label in value.split("#") if label])
+
+
+def free_texts(labels: Any) -> bool:
+    """Whether labels of doccano, of JSON Lines or a cell, are texts that a person wrote: a class has a name of a few
+    words."""
+    labels = labels.split("#") if isinstance(labels, str) else labels
+    if not isinstance(labels, list):
+        return False
+    return any(
+        isinstance(label, str) and ("\n" in label or len(label.split()) > _LONGEST_CLASS)
+        for label in labels
+    )
 
 
 def _structures(document: Any) -> list[dict[str, Any]]:

@@ -192,6 +192,7 @@ def _options() -> Any:
         label_answers.cas_spans,
         label_answers.cas_parts,
         label_answers.doccano_labels,
+        label_answers.free_texts,
     )
     of_any = functions.signature({"types": []})
     methods = {

@@ -6,6 +6,7 @@ JSON Lines, CSV, TSV and Parquet stream; a .json document is read at once.
 from __future__ import annotations
 
 import codecs
+import re
 from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
@@ -47,6 +48,9 @@ _MORE = {
 _OF_PAGES = frozenset((".html", ".htm", ".yaml", ".yml", ".xml", ".md", ".txt"))
 """Suffixes of reports, which tools write beside files that can be read."""
 
+_HEAD = 1 << 14  # bytes in which a report says whose it is
+_PROMPTFOO = re.compile(rb"^evalId:|<evalId>|promptfoo", re.MULTILINE)
+
 TEXT = frozenset(("jsonl", "json", "csv", "tsv"))
 """Formats of text, which have an encoding."""
 
@@ -67,6 +71,7 @@ def kind_of(path: Path) -> str:
     kinds = KINDS | _MORE
     kind = kinds.get(path.suffix.lower())
     if kind is None:
+        _refuse_promptfoo(path)
         unpack = (
             "unpack it first"
             if path.suffix.lower() in (".gz", ".zip", ".xz", ".zst", ".bz2")
@@ -80,6 +85,17 @@ def kind_of(path: Path) -> str:
     if path.stat().st_size == 0:
         raise UserError(f"{path} is empty")
     return kind
+
+
+def _refuse_promptfoo(path: Path) -> None:
+    """UserError for results that promptfoo wrote as YAML, XML or HTML: what a page shows is no longer what was said."""
+    with opened(path) as file:
+        start = file.read(_HEAD)
+    if path.suffix.lower() in _OF_PAGES and _PROMPTFOO.search(start):
+        raise UserError(
+            f"{path} has results of promptfoo in a form that is not read. Write them as JSON: `promptfoo export eval ID "
+            "--output results.json` (`promptfoo list evals` has the ids)"
+        )
 
 
 def records(path: Path, kind: str, encoding: str = "") -> Records:

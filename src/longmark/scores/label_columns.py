@@ -91,9 +91,14 @@ class LabelColumns:
         for name in self._mapped:
             if name not in FIELDS:
                 raise UnknownName("field", name, FIELDS, f"The fields are {', '.join(FIELDS)}.")
+        self._unread = {name for name, path in self._mapped.items() if not path}
+        for name in self._unread:
+            del self._mapped[name]
         # of columns that differ in case only, the first one counts
         column_of: dict[str, Any] = {
-            folded(str(column)): column for column in reversed(names)
+            folded(str(column)): column
+            for column in reversed(names)
+            if folded(str(column)) not in self._unread
         } | self._mapped
         with_choices = "choice" in column_of or (
             bool(options.raters) and {"a", "b"} <= column_of.keys()
@@ -337,6 +342,8 @@ class LabelColumns:
         return frozenset(comparable(name) for name in classes)
 
     def _cell(self, record: Mapping[str, Any], name: str, rater: str | None = None) -> Any:
+        if rater is None and name in self._unread:
+            return None
         value = record.get(self.column(name) if rater is None else rater)
         return None if missing(value) or (isinstance(value, str) and not value.strip()) else value
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from longmark.records import messages, paths
@@ -17,39 +16,8 @@ from longmark.records.label_answers import labelled
 from longmark.records.nested import NestedFields
 from longmark.records.sources import UnreadableRecord
 from longmark.records.values import Problem
-
-_VALUES = ("value", "choice")
-
-
-@dataclass(frozen=True)
-class LabelTool:
-    """How one tool writes labels.
-
-    name      for messages
-    source    what the declaration is pinned to
-    keys      a record has all of them
-    columns   our column -> path, with `[]` for a label each
-    when      a path that is true of some record of the file, where the keys do not tell enough
-    ignored   what is no label -> path to a list of it
-    opens     a value is opened where it holds one other (`label_answers.labelled`)
-    doubtful  path to a list of answers that are read and may be no labels; doubt: why, and what to do
-    """
-
-    name: str
-    source: str
-    keys: tuple[str, ...]
-    columns: Mapping[str, str]
-    when: str = ""
-    ignored: Mapping[str, str] = field(default_factory=dict)
-    opens: bool = False
-    doubtful: str = ""
-    doubt: str = ""
-
-    def fits(self, record: Mapping[str, Any]) -> bool:
-        return all(key in record for key in self.keys) and (
-            not self.when or bool(paths.reader(record)(self.when))
-        )
-
+from longmark.scores import published_labels
+from longmark.scores.label_tool import VALUES, LabelTool
 
 _ANNOTATIONS = "annotations[?!was_cancelled]"
 _RESULTS = f"{_ANNOTATIONS}.result"
@@ -155,16 +123,49 @@ _DOCCANO_COLUMNS = {
     # Each person has a file of their own: the name is put into the lines where files are put together.
     "rater": "not_null(rater, annotator)",
 }
+DOCCANO_TEXTS = LabelTool(
+    "doccano, sequence to sequence",
+    _DOCCANO,
+    keys=("id", "text", "label", "Comments"),
+    when="free_texts(label)",
+    columns={**_DOCCANO_COLUMNS, "value": "label[]"},
+    refusal="what people wrote are texts and no classes. Read them as answers or references, with --map question=text "
+    "--map references=label; if they are classes with long names, add --map 'value=label[]' --map label=",
+)
 DOCCANO = LabelTool(
     "doccano",
     _DOCCANO,
     keys=("id", "text", "label"),
-    when="type(label) == 'array'",
+    when="type(label) == 'array' && label[?type(@) == 'string'] | [0]",
     columns={
         **_DOCCANO_COLUMNS,
         "value": "labelled(label[?type(@) == 'string'])",
     },
     ignored={"labels of parts of a text": "label[?type(@) == 'array']"},
+)
+DOCCANO_SPANS = LabelTool(
+    "doccano, spans",
+    _DOCCANO,
+    keys=("id", "text", "label"),
+    when="type(label) == 'array'",  # beside labels of the text they are counted
+    columns={
+        **_DOCCANO_COLUMNS,
+        "value": "label[][2]",
+        "sentence_start": "label[][0]",
+        "sentence_end": "label[][1]",
+    },
+)
+DOCCANO_RELATIONS = LabelTool(
+    "doccano, spans and relations",
+    _DOCCANO,
+    keys=("id", "text", "entities", "relations"),
+    columns={
+        **_DOCCANO_COLUMNS,
+        "value": "entities[].label",
+        "sentence_start": "entities[].start_offset",
+        "sentence_end": "entities[].end_offset",
+    },
+    ignored={"relations of parts of a text": "relations"},
 )
 DOCCANO_INTENTS = LabelTool(
     "doccano, intents and slots",
@@ -284,106 +285,16 @@ PRODIGY_SPANS = LabelTool(
     ignored={"answers that were ignored or rejected": "[@][?answer != 'accept']"},
 )
 
-FAITHBENCH = LabelTool(
-    "FaithBench",
-    "vectara/FaithBench at abb6503 (data_for_release/batch_1.json; scripts/binarize.py: the worst class of a summary)",
-    keys=("sample_id", "source", "summary", "annotations"),
-    columns={
-        "example_id": "sample_id",
-        "system": "metadata.summarizer",
-        "value": "worst_label(annotations)",
-    },
-)
-HAGRID = LabelTool(
-    "HAGRID",
-    "miracl/hagrid at b2a0859 (hagrid-v1.0-en/dev.jsonl: query, quotes and answers, as readers of it use them)",
-    keys=("query", "query_id", "quotes", "answers"),
-    columns={
-        "example_id": "hagrid_answers(@)[].item",
-        "label": "hagrid_answers(@)[].name",
-        "value": "hagrid_answers(@)[].value",
-    },
-)
-
-REWARD_BENCH_2 = LabelTool(
-    "RewardBench 2",
-    "allenai/reward-bench-2 (README.md: dataset_info): 1 for a chosen completion, 0 for a rejected one",
-    keys=("prompt", "chosen", "rejected", "num_correct", "num_incorrect"),
-    columns={
-        "example_id": "completion_labels(@)[].item",
-        "value": "completion_labels(@)[].value",
-    },
-)
-AGGREFACT = LabelTool(
-    "LLM-AggreFact",
-    "lytang/LLM-AggreFact (README.md: dataset_info): 1 for a claim that its document supports",
-    keys=("dataset", "doc", "claim", "label"),
-    columns={"example_id": "digest([dataset, doc, claim])", "value": "label"},
-)
-_FASTCHAT = "lm-sys/FastChat (fastchat/llm_judge: model_judgment/*.jsonl of gen_judgment.py)"
-_SECOND_TURN = {"judgments of second turns": "[@][?turn != `1`]"}
-MT_BENCH_RATINGS = LabelTool(
-    "MT-Bench ratings",
-    _FASTCHAT,
-    keys=("question_id", "model", "judge", "score", "turn"),
-    columns={
-        "example_id": "mt_bench_ratings(@)[].item",
-        "rater": "mt_bench_ratings(@)[].rater",
-        "value": "mt_bench_ratings(@)[].value",
-    },
-    ignored={"judgments without a rating": "[@][?score == `-1`]"},
-)
-MT_BENCH_GAMES = LabelTool(
-    "MT-Bench choices",
-    _FASTCHAT,
-    keys=("question_id", "model_1", "model_2", "g1_winner", "g2_winner"),
-    columns={
-        "question_id": "question_id",
-        "a": "mt_bench_games(@)[].a",
-        "b": "mt_bench_games(@)[].b",
-        "rater": "mt_bench_games(@)[].rater",
-        "choice": "mt_bench_games(@)[].choice",
-    },
-    ignored=_SECOND_TURN | {"games without a choice": "[g1_winner, g2_winner][?@ == 'error']"},
-)
-MT_BENCH_VOTES = LabelTool(
-    "MT-Bench judgments",
-    "lmsys/mt_bench_human_judgments (README.md: dataset_info)",
-    keys=("question_id", "model_a", "model_b", "winner", "judge"),
-    columns={
-        "question_id": "question_id",
-        "a": "model_a",
-        "b": "model_b",
-        "rater": "mt_bench_votes(@)[].rater",
-        "choice": "mt_bench_votes(@)[].choice",
-    },
-    ignored=_SECOND_TURN,
-)
-
-# A judgment is of a passage for a topic: examples of passages have such ids with `--map id=TOPIC,PASSAGE`.
-QRELS = LabelTool(
-    "relevance judgments of TREC",
-    "trec_eval (README: qrels), TREC RAG 2024 (labels of UMBRELA, 0 to 3)",
-    keys=("topic", "iteration", "docid", "relevance"),
-    columns={"example_id": "join('/', [topic, docid])", "value": "relevance"},
-)
-BEIR_QRELS = LabelTool(
-    "relevance judgments of BEIR",
-    "beir-cellar/beir (README.md: qrels/test.tsv)",
-    keys=("query-id", "corpus-id", "score"),
-    columns={
-        "example_id": 'join(\'/\', [to_string("query-id"), to_string("corpus-id")])',
-        "value": "score",
-    },
-)
-
 TOOLS = (
     LABEL_STUDIO_PAIRS,
     LABEL_STUDIO,
     LABEL_STUDIO_TABLE,
     ARGILLA,
     ARGILLA_FLAT,
+    DOCCANO_TEXTS,
     DOCCANO,
+    DOCCANO_SPANS,
+    DOCCANO_RELATIONS,
     DOCCANO_INTENTS,
     DOCCANO_TABLE,
     POTATO_STATE,
@@ -394,15 +305,7 @@ TOOLS = (
     PRODIGY_CHOICE,
     PRODIGY,
     PRODIGY_SPANS,
-    FAITHBENCH,
-    HAGRID,
-    REWARD_BENCH_2,
-    AGGREFACT,
-    MT_BENCH_RATINGS,
-    MT_BENCH_GAMES,
-    MT_BENCH_VOTES,
-    QRELS,
-    BEIR_QRELS,
+    *published_labels.TOOLS,
 )
 """The first one that fits is read."""
 
@@ -417,8 +320,8 @@ def tool_of(records: Iterable[Any], mapping: Mapping[str, str]) -> LabelTool | N
                 tool.name for tool in TOOLS if tool.name not in fitting and tool.fits(record)
             }
     for tool in TOOLS:
-        names_values = any(name in tool.columns for name in _VALUES)
-        if tool.name in fitting and not (names_values and any(name in mapping for name in _VALUES)):
+        names_values = any(name in tool.columns for name in VALUES)
+        if tool.name in fitting and not (names_values and any(name in mapping for name in VALUES)):
             return tool
     return None
 
@@ -428,7 +331,8 @@ class ToolRecords:
 
     def __init__(self, tool: LabelTool, mapping: Mapping[str, str]) -> None:
         self.tool = tool
-        self.fields = NestedFields({**tool.columns, **mapping})
+        columns = {**tool.columns, **mapping}
+        self.fields = NestedFields({name: path for name, path in columns.items() if path})
         self._mapped = mapping
         self.ignored: Counter[str] = Counter()
         self._doubtful = 0
@@ -436,7 +340,7 @@ class ToolRecords:
     @property
     def names_values(self) -> bool:
         """Whether the tool or the caller says where the labels are."""
-        return any(name in self.tool.columns or name in self._mapped for name in _VALUES)
+        return any(name in self.tool.columns or name in self._mapped for name in VALUES)
 
     def flat_of(
         self, records: Callable[[], Iterable[tuple[int, Any]]]
@@ -465,7 +369,7 @@ class ToolRecords:
         if self.tool.opens and "value" in row:
             row["value"] = labelled(messages.parsed(row["value"]))
         label = {name: value for name, value in row.items() if value not in (None, "")}
-        return label if any(name in label for name in _VALUES) else None
+        return label if any(name in label for name in VALUES) else None
 
     def _count(self, record: Mapping[str, Any]) -> None:
         read = paths.reader(record)

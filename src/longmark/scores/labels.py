@@ -53,7 +53,8 @@ from longmark.scores.label_forms import (
     order_for,
 )
 from longmark.scores.label_scales import DeclaredScale, order_of, shown_classes
-from longmark.scores.label_tools import LabelTool, ToolRecords, tool_of
+from longmark.scores.label_tool import LabelTool
+from longmark.scores.label_tools import ToolRecords, tool_of
 from longmark.scores.label_values import LEAST_LABEL, MOST_LABEL, class_key
 from longmark.scores.observations import Observation, Observations
 
@@ -180,7 +181,9 @@ class Labels(Observations):
         """What all records have: the names of their columns (None without a record), the mapped fields, and the first
         record that has any."""
         names: dict[Any, None] = {}
-        nested = NestedFields(options.mapping or {})
+        nested = NestedFields(
+            {name: path for name, path in (options.mapping or {}).items() if path}
+        )
         first: Mapping[str, Any] = {}
         any_record = False
         for _, record in records():
@@ -237,6 +240,8 @@ class Labels(Observations):
     ) -> ToolRecords:
         """UnknownName for a mapped path that no record has; UserError where the file does not say which column holds the
         labels."""
+        if tool.refusal:
+            raise UserError(f"{self.name} is read as {tool.name}: {tool.refusal}")
         of_tool = ToolRecords(tool, mapping)
         first: Mapping[str, Any] = {}
         for _, record in records():
@@ -244,7 +249,7 @@ class Labels(Observations):
                 first = first or record
                 of_tool.fields.see(record)
         listed = f"The columns are {first_few(first, 12)}."
-        for path in mapping.values():
+        for path in filter(None, mapping.values()):
             if path in of_tool.fields.never_seen:
                 raise UnknownName(f"column in {named('mapping')}", path, paths.known(first), listed)
         if not of_tool.names_values:

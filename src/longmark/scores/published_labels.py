@@ -1,0 +1,110 @@
+"""The declarations of labels that published sets have: ratings, choices and judgments of relevance."""
+
+from __future__ import annotations
+
+from longmark.scores.label_tool import LabelTool
+
+FAITHBENCH = LabelTool(
+    "FaithBench",
+    "vectara/FaithBench at abb6503 (data_for_release/batch_1.json; scripts/binarize.py: the worst class of a summary)",
+    keys=("sample_id", "source", "summary", "annotations"),
+    columns={
+        "example_id": "sample_id",
+        "system": "metadata.summarizer",
+        "value": "worst_label(annotations)",
+    },
+)
+HAGRID = LabelTool(
+    "HAGRID",
+    "miracl/hagrid at b2a0859 (hagrid-v1.0-en/dev.jsonl: query, quotes and answers, as readers of it use them)",
+    keys=("query", "query_id", "quotes", "answers"),
+    columns={
+        "example_id": "hagrid_answers(@)[].item",
+        "label": "hagrid_answers(@)[].name",
+        "value": "hagrid_answers(@)[].value",
+    },
+)
+
+REWARD_BENCH_2 = LabelTool(
+    "RewardBench 2",
+    "allenai/reward-bench-2 (README.md: dataset_info): 1 for a chosen completion, 0 for a rejected one",
+    keys=("prompt", "chosen", "rejected", "num_correct", "num_incorrect"),
+    columns={
+        "example_id": "completion_labels(@)[].item",
+        "value": "completion_labels(@)[].value",
+    },
+)
+AGGREFACT = LabelTool(
+    "LLM-AggreFact",
+    "lytang/LLM-AggreFact (README.md: dataset_info): 1 for a claim that its document supports",
+    keys=("dataset", "doc", "claim", "label"),
+    columns={"example_id": "digest([dataset, doc, claim])", "value": "label"},
+)
+_FASTCHAT = "lm-sys/FastChat (fastchat/llm_judge: model_judgment/*.jsonl of gen_judgment.py)"
+_SECOND_TURN = {"judgments of second turns": "[@][?turn != `1`]"}
+MT_BENCH_RATINGS = LabelTool(
+    "MT-Bench ratings",
+    _FASTCHAT,
+    keys=("question_id", "model", "judge", "score", "turn"),
+    columns={
+        "example_id": "mt_bench_ratings(@)[].item",
+        "rater": "mt_bench_ratings(@)[].rater",
+        "value": "mt_bench_ratings(@)[].value",
+    },
+    ignored={"judgments without a rating": "[@][?score == `-1`]"},
+)
+MT_BENCH_GAMES = LabelTool(
+    "MT-Bench choices",
+    _FASTCHAT,
+    keys=("question_id", "model_1", "model_2", "g1_winner", "g2_winner"),
+    columns={
+        "question_id": "question_id",
+        "a": "mt_bench_games(@)[].a",
+        "b": "mt_bench_games(@)[].b",
+        "rater": "mt_bench_games(@)[].rater",
+        "choice": "mt_bench_games(@)[].choice",
+    },
+    ignored=_SECOND_TURN | {"games without a choice": "[g1_winner, g2_winner][?@ == 'error']"},
+)
+MT_BENCH_VOTES = LabelTool(
+    "MT-Bench judgments",
+    "lmsys/mt_bench_human_judgments (README.md: dataset_info)",
+    keys=("question_id", "model_a", "model_b", "winner", "judge"),
+    columns={
+        "question_id": "question_id",
+        "a": "model_a",
+        "b": "model_b",
+        "rater": "mt_bench_votes(@)[].rater",
+        "choice": "mt_bench_votes(@)[].choice",
+    },
+    ignored=_SECOND_TURN,
+)
+
+# A judgment is of a passage for a topic: examples of passages have such ids with `--map id=TOPIC,PASSAGE`.
+QRELS = LabelTool(
+    "relevance judgments of TREC",
+    "trec_eval (README: qrels), TREC RAG 2024 (labels of UMBRELA, 0 to 3)",
+    keys=("topic", "iteration", "docid", "relevance"),
+    columns={"example_id": "join('/', [topic, docid])", "value": "relevance"},
+)
+BEIR_QRELS = LabelTool(
+    "relevance judgments of BEIR",
+    "beir-cellar/beir (README.md: qrels/test.tsv)",
+    keys=("query-id", "corpus-id", "score"),
+    columns={
+        "example_id": 'join(\'/\', [to_string("query-id"), to_string("corpus-id")])',
+        "value": "score",
+    },
+)
+
+TOOLS = (
+    FAITHBENCH,
+    HAGRID,
+    REWARD_BENCH_2,
+    AGGREFACT,
+    MT_BENCH_RATINGS,
+    MT_BENCH_GAMES,
+    MT_BENCH_VOTES,
+    QRELS,
+    BEIR_QRELS,
+)
