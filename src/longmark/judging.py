@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from longmark.errors import UnknownName, UserError
@@ -18,9 +18,10 @@ _MOST_SAMPLES = 1_000  # a greater number is a typing error
 class Judging:  # UserError for values that do not fit
     """how judges are asked"""
 
-    scoring: str = option(
-        "text",
-        "how a judge's score is read: from its text, or as expected by token probabilities (default: {default})",
+    scoring: str | None = option(
+        None,
+        "how a judge's score is read: from its text, or as expected by token probabilities (default: text; expected "
+        "if every judge is an embedded model)",
         "text|expected",
         common=True,
     )
@@ -39,7 +40,7 @@ class Judging:  # UserError for values that do not fit
     seed: int = option(0, "seed of all sampling (default: {default})", "N", kind="any whole number")
 
     def __post_init__(self) -> None:
-        if self.scoring not in SCORINGS:
+        if self.scoring not in (*SCORINGS, None):
             raise UnknownName(
                 f"value of {named('scoring')}",
                 self.scoring,
@@ -83,7 +84,18 @@ class Judging:  # UserError for values that do not fit
     @property
     def by_text(self) -> bool:
         """The score is read from what the judge writes."""
-        return self.scoring == "text"
+        return self.scoring != "expected"
+
+    def for_judges(self, judges: Sequence[object]) -> Self:
+        """With the scoring that serves these judges best, where none is named and what is named allows it.
+
+        A model may say so of itself (`usual_scoring`): the embedded judge agrees better with people by its probabilities
+        (design/judge-wordings.md). All other judges are read by their text, the papers' way."""
+        usual = {getattr(judge, "usual_scoring", "text") for judge in judges}
+        sampled = bool(self.temperature) or self.reasons is True
+        if self.scoring is not None or usual != {"expected"} or sampled:
+            return replace(self, scoring=self.scoring or "text")
+        return replace(self, scoring="expected")
 
     @property
     def numbers(self) -> range:

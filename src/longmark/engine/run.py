@@ -18,7 +18,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from longmark.engine.absent_models import absent_models
 from longmark.engine.default_checker import default_checker
 from longmark.engine.session import RunResult, execute
-from longmark.engine.settings import RunOptions, Settings, check, choose, every_prompt
+from longmark.engine.settings import (
+    RunOptions,
+    Settings,
+    check,
+    choose,
+    every_prompt,
+    replaces_text_alone,
+)
 from longmark.errors import UserError, options_of
 from longmark.home import home
 from longmark.judging import Judging
@@ -124,12 +131,14 @@ def make_settings(
     backends = registry.backends(options, called)
     if options.calibrate is not None:
         backends = replace(backends, calibration=_calibration(options, backends, selected))
+    judging = Judging.of(options)
+    by_text = options.as_published or replaces_text_alone(book, selected)
     settings = Settings(
         selected,
         backends,
         book,
         domain or DEFAULT_DOMAIN,
-        Judging.of(options),
+        judging.for_judges(() if by_text else backends.judges),
         options.comparison,
         options.turns,
     ).named_shortly()

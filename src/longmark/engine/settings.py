@@ -233,7 +233,9 @@ class Settings:
             ),
             usual,
         )
-        return replace(judging, reasons=reasons and _gives_reasons(chosen))
+        return replace(
+            judging, scoring=judging.scoring or "text", reasons=reasons and _gives_reasons(chosen)
+        )
 
     @property
     def reads_domain(self) -> bool:
@@ -257,7 +259,11 @@ class Settings:
                 else {}
             ),
             "prompts": self.prompts.hashes(p for c in self.selected for p in self.prompts_of(c)),
-            "judging": {**dataclasses.asdict(self.judging), "reasons": self.reasons},
+            "judging": {
+                **dataclasses.asdict(self.judging),
+                "scoring": self.judging.scoring or "text",
+                "reasons": self.reasons,
+            },
             "domain": f"{self.domain.name} {self.domain.hash}" if self.reads_domain else None,
             **(
                 {"pair": dataclasses.asdict(self.comparison)}
@@ -409,6 +415,16 @@ def every_prompt(selected: Sequence[Selected] = ()) -> list[Prompt]:
         prompt for chosen in selected if chosen.metric.source for prompt in chosen.metric.prompts
     ]
     return [*metrics.all_prompts(), *outside, *registered()]
+
+
+def replaces_text_alone(book: PromptBook, selected: Sequence[Selected]) -> bool:
+    """Whether the user has replaced the prompt of a score that is read from text, and not that for probabilities: the
+    user's prompt is then the one to send."""
+    prompts = {prompt.id for chosen in selected for prompt in chosen.metric.prompts}
+    return any(
+        prompt in prompts and f"{prompt}.expected" in prompts - book.replaced.keys()
+        for prompt in book.replaced
+    )
 
 
 def check(settings: Settings) -> None:

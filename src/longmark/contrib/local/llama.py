@@ -74,6 +74,7 @@ class LlamaCpp:
 
     capabilities = Capabilities(logprobs=TOP_LOGPROBS, prompt_logprobs=True)
     width: int | None = 1  # one slot, one prompt cache: design/embedded-models.md
+    usual_scoring = "text"  # how its scores are read where the user does not say
 
     def __init__(self, path: Path, name: str, *, context: int = CONTEXT) -> None:
         if importlib.util.find_spec("xllamacpp") is None:
@@ -95,7 +96,9 @@ class LlamaCpp:
     @classmethod
     def embedded(cls, name: str) -> LlamaCpp:
         """The installed model of this name; `UnknownName`, `ModelNotInstalled`."""
-        return cls(catalogue.model_path(name), f"embedded:{name}")
+        model = cls(catalogue.model_path(name), f"embedded:{name}")
+        model.usual_scoring = "expected"  # measured: design/judge-wordings.md
+        return model
 
     @classmethod
     def gguf(cls, path: Path) -> LlamaCpp:

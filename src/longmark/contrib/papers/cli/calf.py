@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -77,6 +78,7 @@ def _declared(arguments: argparse.Namespace, options: Any, session: StudySession
             f"{files[1]} is a second file of pairs; put all pairs into one, or score each with longmark run"
         )
     session_options = run_options(arguments)
+    session_options = replace(session_options, scoring=session_options.scoring or "text")
     registry = session.registry
     settings = (
         make_settings(arguments.metrics, registry, session_options)

@@ -7,7 +7,7 @@ import contextlib
 import importlib
 import io
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -286,6 +286,7 @@ class RecipePlan:
         if not arguments.metrics:
             self.recipe.check([(("steps", name, "options"), "metrics: is missing")])
         run_options_given = run_options(arguments)
+        run_options_given = replace(run_options_given, scoring=run_options_given.scoring or "text")
         assert session.registry is not None
         settings = make_settings(
             split(_texts(arguments.metrics)), session.registry, run_options_given

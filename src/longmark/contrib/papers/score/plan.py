@@ -265,6 +265,6 @@ def scorings(plan: ScorePlan, registry: Registry) -> list[Scoring]:
         shared_options = {
             name: getattr(plan, name) for name in ("as_published", "seed", "prompts", "domain")
         }
-        options = RunOptions(**vars(run_models), **shared_options)
+        options = RunOptions(scoring="text", **vars(run_models), **shared_options)  # as the paper
         declared.append(Scoring(name, make_settings(names[kind], registry, options)))
     return declared
