@@ -61,7 +61,7 @@ def audit(arguments: argparse.Namespace) -> int:
     cache_file = own_cache if arguments.against else options.cache
     with closing(open_cache(cache_file)) as cache:
         settings = make_settings(arguments.metrics, registry_of(arguments, options, cache), options)
-        work.options = replace(options, scoring=settings.judging.scoring)
+        work.read_as(settings)
         arguments.trust = True  # asked for with these settings; the runs below read the same file
         specs = checked_metrics(settings.selected)
         gate_names = [f"{aspect}.{name}" for aspect in ASPECTS for name in (*specs, PAIRS)]
@@ -120,7 +120,7 @@ def _dry_run(arguments: argparse.Namespace, options: RunOptions, work: AuditRuns
         own_cache = scratch / "calls.sqlite" if arguments.against else options.cache
         cache = stack.enter_context(closing(open_cache(own_cache)))
         settings = make_settings(arguments.metrics, registry_of(arguments, options, cache), options)
-        work.options = replace(options, scoring=settings.judging.scoring)
+        work.read_as(settings)
         arguments.trust = True  # as for the audit itself
         checked_metrics(settings.selected)
         estimate = finish(lambda: work.estimate(settings.selected, cache, scratch))

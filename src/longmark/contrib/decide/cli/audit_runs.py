@@ -72,6 +72,13 @@ class AuditRuns:
     options: RunOptions
     examples: list[Example]
 
+    def read_as(self, settings: Settings) -> None:
+        """Judges are read as a run with these settings reads them."""
+        self.options = replace(
+            self.options,
+            scoring=settings.judging.scoring,
+        )
+
     def __post_init__(self) -> None:
         self.own = pairs(self.arguments.own, "JUDGE=SYSTEM")
         systems = {example.system for example in self.examples}
