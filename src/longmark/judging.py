@@ -91,11 +91,17 @@ class Judging:  # UserError for values that do not fit
 
         A model may say so of itself (`usual_scoring`): the embedded judge agrees better with people by its probabilities
         (design/judge-wordings.md). All other judges are read by their text, the papers' way."""
+        named_here = self.scoring is not None
+        sampled = bool(self.temperature)
+        with_reasons = self.reasons is True
         usual = {getattr(judge, "usual_scoring", "text") for judge in judges}
-        sampled = bool(self.temperature) or self.reasons is True
-        if self.scoring is not None or usual != {"expected"} or sampled:
-            return replace(self, scoring=self.scoring or "text")
-        return replace(self, scoring="expected")
+        scoring = self.scoring or "text"
+        if usual == {"expected"} and not (named_here or sampled or with_reasons):
+            scoring = "expected"
+        return replace(
+            self,
+            scoring=scoring,
+        )
 
     @property
     def numbers(self) -> range:
