@@ -36,6 +36,16 @@ EXPECTED: dict[str, tuple[str, list[tuple[Any, ...]], str]] = {
         "1 cancelled annotations, 2 labels of parts of a text, 1 predictions, 1 records without a label, "
         "1 results of other kinds",
     ),
+    "label_studio_spans.json": (  # behind an emoji, which one person's browser counted as two
+        "Label Studio, labels of sentences",
+        [
+            ("a1[25:47]", "alpha", "ann@example.org", "support", "supported"),
+            ("a1[48:68]", "alpha", "ann@example.org", "support", "wrong"),
+            ("a1[48:68]", "alpha", "ann@example.org", "severity", "grave"),
+            ("a1[48:68]", "alpha", "8", "support", "wrong"),
+        ],
+        "1 cancelled annotations, 1 records without a label",
+    ),
     "argilla.json": (
         "Argilla",
         [
@@ -256,6 +266,17 @@ def test_a_file_without_a_label_says_what_it_holds(tmp_path: Path) -> None:
         labels_of(path)
 
 
+def test_a_part_whose_place_no_text_has_is_an_error_and_no_label_of_the_answer(
+    tmp_path: Path,
+) -> None:
+    tasks = json.loads((FILES / "label_studio_spans.json").read_text("utf-8"))
+    tasks[0]["data"]["text"] = "Another answer was imported."
+    path = tmp_path / "tasks.json"
+    path.write_text(json.dumps(tasks), "utf-8")
+    with pytest.raises(BadInput, match="sentence_start: expected a number of characters"):
+        labels_of(path)
+
+
 def test_metaeval_reads_a_tool_s_file_as_it_is(tmp_path: Path) -> None:
     rows = [{"example_id": name, "metric": "m", "score": 0.5} for name in ("a1", "a2")]
     write_jsonl(tmp_path / "rows.jsonl", [row | {"system": "alpha"} for row in rows])
@@ -276,6 +297,7 @@ def test_every_declared_tool_has_a_file_of_its_layout() -> None:
         "Label Studio, pairwise",
         "Label Studio, JSON_MIN or CSV",
         "doccano, sequence to sequence",  # it has no labels
+        "Label Studio, without a label",
         "INCEpTION, CAS JSON of UIMA, labels of sentences",  # examples/exports/inception/spans.json
     }
     of_sets = {tool for tool, _, _ in (*LABELS.values(), *CHOICES.values())}

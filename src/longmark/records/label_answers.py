@@ -13,10 +13,15 @@ _ANSWERS = ".responses"
 _LAYERS = ("uima.", "de.tudarmstadt.")
 """Types of UIMA's and DKPro's own layers: sentences, tokens, metadata."""
 _METADATA = "de.tudarmstadt.ukp.dkpro.core.api.metadata.type.DocumentMetaData"
+_NOWHERE = -1
+"""A place that a text does not have: no number of characters, so that its label is refused. Without a place it would be
+a label of the whole answer."""
 _TRUE = ("true", "1")
 _NOTHING = (None, "")  # in a cell
 _LONGEST_CLASS = 8  # words
 _SIDES = {"left": "a", "right": "b"}
+_RATED = ("rating", "number", "choices")
+"""Keys of a value of Label Studio that hold what was chosen, of a text or of a part of it."""
 
 
 def labelled(value: Any) -> Any:
@@ -27,7 +32,7 @@ def labelled(value: Any) -> Any:
     if isinstance(value, list) and value and all(isinstance(item, str) for item in value):
         return "; ".join(value)
     if isinstance(value, dict):
-        for key in ("rating", "number", "choices"):
+        for key in _RATED:
             if key in value:
                 return labelled(value[key])
     return value
@@ -36,6 +41,68 @@ def labelled(value: Any) -> Any:
 def side(selected: Any) -> Any:
     """Which answer a side of the screen is: the left one is `a`."""
     return _SIDES.get(selected, selected) if isinstance(selected, str) else selected
+
+
+def label_studio_parts(task: Any) -> list[dict[str, Any]]:
+    """The labels of parts of a task's text by everybody whose annotation was not cancelled, with their places in
+    characters. Label Studio counts as its browser does, in units of UTF-16; the text that a label holds tells which
+    place is meant."""
+    if not isinstance(task, Mapping):
+        return []
+    data = task.get("data")
+    texts = (
+        [text for text in data.values() if isinstance(text, str)]
+        if isinstance(data, Mapping)
+        else []
+    )
+    parts = []
+    annotations = task.get("annotations")
+    for annotation in annotations if isinstance(annotations, list) else []:
+        if not isinstance(annotation, Mapping) or annotation.get("was_cancelled"):
+            continue
+        results = annotation.get("result")
+        for result in results if isinstance(results, list) else []:
+            value = result.get("value") if isinstance(result, Mapping) else None
+            if not isinstance(value, Mapping) or not isinstance(value.get("text"), str):
+                continue
+            start = value.get("start")
+            end = value.get("end")
+            label = labelled(
+                value.get("labels", {key: value[key] for key in _RATED if key in value})
+            )
+            if type(start) is not int or type(end) is not int or label in ({}, None):
+                continue
+            start, end = _place(texts, value["text"], start, end)
+            parts.append(
+                {
+                    "rater": _person(annotation.get("completed_by")),
+                    "name": result.get("from_name"),
+                    "value": label,
+                    "start": start,
+                    "end": end,
+                }
+            )
+    return parts
+
+
+def _place(texts: list[str], part: str, start: int, end: int) -> tuple[int, int]:
+    """The place in characters: as it stands where a text has the part there, or there in units of UTF-16; `_NOWHERE`
+    where none has it."""
+    if any(text[start:end] == part for text in texts):
+        return start, end
+    for text in texts:
+        first = _characters(text, start)
+        last = _characters(text, end)
+        if first is not None and last is not None and text[first:last] == part:
+            return first, last
+    return _NOWHERE, _NOWHERE
+
+
+def _person(user: Any) -> Any:
+    """Who annotated, of Label Studio: the mail address, the id of an object, or the id itself."""
+    if isinstance(user, Mapping):
+        return user.get("email") or user.get("id")
+    return user
 
 
 def argilla_answers(record: Any) -> list[dict[str, Any]]:
@@ -200,7 +267,7 @@ def cas_spans(document: Any) -> list[dict[str, Any]]:
 
 def cas_parts(document: Any) -> list[dict[str, Any]]:
     """The labels of parts of the text with their places in characters, which a CAS counts in units of UTF-16; a place
-    that the text does not have is None."""
+    that the text does not have is `_NOWHERE`."""
     texts = {
         str(structure.get("%ID")): structure.get("sofaString")
         for structure in _structures(document)
@@ -211,8 +278,8 @@ def cas_parts(document: Any) -> list[dict[str, Any]]:
             "item": item,
             "name": name,
             "value": value,
-            "start": _characters(texts.get(str(span.get("@sofa"))), span.get("begin")),
-            "end": _characters(texts.get(str(span.get("@sofa"))), span.get("end")),
+            "start": _place_of(texts.get(str(span.get("@sofa"))), span.get("begin")),
+            "end": _place_of(texts.get(str(span.get("@sofa"))), span.get("end")),
         }
         for span in cas_spans(document)
         for name, value in span.items()
@@ -229,6 +296,11 @@ def cas_documents(document: Any) -> list[dict[str, Any]]:
         for structure in _structures(document)
         if structure.get("%TYPE") == _METADATA
     ]
+
+
+def _place_of(text: Any, units: Any) -> int:
+    characters = _characters(text, units)
+    return _NOWHERE if characters is None else characters
 
 
 def _characters(text: Any, units: Any) -> int | None:

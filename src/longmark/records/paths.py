@@ -191,6 +191,7 @@ def _options() -> Any:
         label_answers.cas_answers,
         label_answers.cas_spans,
         label_answers.cas_parts,
+        label_answers.label_studio_parts,
         label_answers.doccano_labels,
         label_answers.free_texts,
     )

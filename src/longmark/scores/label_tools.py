@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from longmark.records import messages, paths
@@ -64,7 +65,29 @@ LABEL_STUDIO = LabelTool(
         "value": f"{_RATED}.labelled(value)",
     },
     ignored=_LABEL_STUDIO_IGNORED,
+    when=f"{_RESULTS}[] | [?{_LABEL_STUDIO_TYPES} && !(value.start)] | [0]",
 )
+LABEL_STUDIO_PARTS = LabelTool(
+    "Label Studio, labels of sentences",
+    _LABEL_STUDIO,
+    keys=("annotations", "data"),
+    when="label_studio_parts(@)",  # beside labels of answers they are counted
+    columns={
+        "example_id": "not_null(data.example_id, data.id, id)",
+        "system": "data.system",
+        "rater": "label_studio_parts(@)[].rater",
+        "label": "label_studio_parts(@)[].name",
+        "value": "label_studio_parts(@)[].value",
+        "sentence_start": "label_studio_parts(@)[].start",
+        "sentence_end": "label_studio_parts(@)[].end",
+    },
+    ignored={
+        kind: path
+        for kind, path in _LABEL_STUDIO_IGNORED.items()
+        if kind != "labels of parts of a text"
+    },
+)
+LABEL_STUDIO_UNLABELLED = replace(LABEL_STUDIO, name="Label Studio, without a label", when="")
 
 LABEL_STUDIO_TABLE = LabelTool(
     "Label Studio, JSON_MIN or CSV",
@@ -288,6 +311,8 @@ PRODIGY_SPANS = LabelTool(
 TOOLS = (
     LABEL_STUDIO_PAIRS,
     LABEL_STUDIO,
+    LABEL_STUDIO_PARTS,
+    LABEL_STUDIO_UNLABELLED,
     LABEL_STUDIO_TABLE,
     ARGILLA,
     ARGILLA_FLAT,
