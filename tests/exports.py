@@ -43,6 +43,7 @@ INSPECT = "inspect_ai 0.3.285"
 INSPECT_SCORES = "{} scores of Inspect's scorers"
 PYDANTIC_EVALS = "pydantic-evals 2.62.0"
 SEA = "Which sea is it near?"
+LAKE = "Which lake is it near?"
 LABEL_STUDIO = "label-studio-sdk 2.1.2"
 ARGILLA = "argilla 2.8.0"
 ARGILLA_LABELS = (("a1", ANN, "quality", 4.0), ("a1", ANN, "issues", "long; vague"))
@@ -122,10 +123,11 @@ EXPORTS = (
     Export(
         "mlflow-skinny 3.17.2",
         "mlflow/traces.jsonl",
-        "traces with retrieved passages, an expectation, a feedback; one call failed",
+        "traces with retrieved passages, an expectation, a feedback; an empty answer, a call that failed",
         (
-            ("tr-ce561752279f18d6b80635baab17315d", None, RIVER, "Tevere", 0, ()),
-            ("tr-bd57aec00ab4109a357226260bbad86c", None, CAPITAL, "Rome", 2, ("Rome",)),
+            ("tr-47b999ed799084e9cb3c9f4bd5a553dd", None, LAKE, "", 0, ()),
+            ("tr-1a5108956166e7bb1f7f8edf0fbf7607", None, RIVER, "Tevere", 0, ()),
+            ("tr-bbef914c4bd38340ade7cc0c5eb9601d", None, CAPITAL, "Rome", 2, ("Rome",)),
         ),
         "1 scores of the tool, 1 traces without a question and an answer",
     ),

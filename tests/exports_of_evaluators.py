@@ -108,8 +108,11 @@ EXPORTS = (
         WEAVE,
         "weave/calls.jsonl",
         "two calls of an application with a search, the second with an empty answer",
-        (("01a225b3-5680-7bcf-bc2f-44d574a25a62", None, CAPITAL, "Rome", 2, ()),),
-        "1 traces without a question and an answer",
+        (
+            ("01a225b3-5680-7bcf-bc2f-44d574a25a62", None, CAPITAL, "Rome", 2, ()),
+            ("01a225b3-5683-7d41-948a-56e73ceeb632", None, RIVER, "", 0, ()),
+        ),
+        "nothing",
     ),
     Export(
         WEAVE,

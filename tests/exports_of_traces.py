@@ -11,6 +11,7 @@ RIGHT_SEA = "The Tyrrhenian Sea"
 MODEL = "mock-1"
 BRIEFLY = ("system", "Answer briefly.")
 RIVER_TURNS = (("user", RIVER), ("assistant", "The Tiber"))
+SEA_TURNS = (("user", SEA), ("assistant", ""))
 TOOL_TURNS = (
     BRIEFLY,
     ("user", CAPITAL),
@@ -53,10 +54,11 @@ def trulens_answers(empty: str | None) -> tuple[tuple[object, ...], ...]:
     )
 
 
-def client_answers(capital: str, river: str) -> tuple[tuple[object, ...], ...]:
-    """The answers of the two traces, by the ids of these."""
+def client_answers(capital: str, sea: str, river: str) -> tuple[tuple[object, ...], ...]:
+    """The answers of the three traces, by the ids of these."""
     return (
         (capital, MODEL, CAPITAL, "Rome", 2, ()),
+        (sea, MODEL, SEA, "", 0, ()),
         (river, MODEL, RIVER, "The Tiber", 0, ()),
     )
 
@@ -65,18 +67,26 @@ EXPORTS = (
     Export(
         f"openinference-instrumentation-openai 0.1.66, {CLIENT}",
         "opentelemetry/openinference.jsonl",
-        "a retrieval, a call of a tool and its answer; a streamed answer",
-        client_answers("7413508950ae5426a6976164c3943ff9", "82b6acb121fac6c4becf57aed07db2bb"),
-        "2 other spans",
-        turns=(TOOL_TURNS, RIVER_TURNS),
+        "a retrieval, a call of a tool and its answer; an empty answer, a call that failed, a streamed answer",
+        client_answers(
+            "83b85c978702aefc13d24fa91cab2142",
+            "c42c7904e3db60e644277c5d4e856c98",
+            "6fb044a39e21a31419279af541b05459",
+        ),
+        "2 other spans, 1 traces without a question and an answer",
+        turns=(TOOL_TURNS, SEA_TURNS, RIVER_TURNS),
     ),
     Export(
         f"opentelemetry-instrumentation-openai 0.62.4, {CLIENT}",
         "opentelemetry/openllmetry.jsonl",
         "the same as OpenLLMetry records it",
-        client_answers("02eea3b57ce7a587dcdb627976fd3f8c", "995f7e692fc35100feb047fbbea2ba80"),
-        "2 other spans",
-        turns=(TOOL_TURNS, RIVER_TURNS),
+        client_answers(
+            "3200fe874ce6463c5be4be73e8c75830",
+            "ece94eecfb51f75f9c3592ecfe691cc7",
+            "4b2c9d7c14a42006c6627801dec81531",
+        ),
+        "2 other spans, 1 traces without a question and an answer",
+        turns=(TOOL_TURNS, SEA_TURNS, RIVER_TURNS),
     ),
     Export(
         LANGFUSE,

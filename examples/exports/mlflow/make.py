@@ -1,4 +1,4 @@
-"""Traces three calls without a server, with retrieved passages, an expectation and a score; writes the traces."""
+"""Traces four calls without a server, with retrieved passages, an expectation and a score; writes the traces."""
 
 import os
 import shutil
@@ -27,6 +27,8 @@ def answer(question):
     retrieve(question)
     if "sea" in question:
         raise ValueError("the tool was not there")
+    if "lake" in question:
+        return ""
     return "Rome" if "capital" in question else "Tevere"
 
 
@@ -34,6 +36,7 @@ for question in (
     "What is the capital of Italy?",
     "Which river flows through Rome?",
     "Which sea is it near?",
+    "Which lake is it near?",
 ):
     with suppress(ValueError):
         answer(question)

@@ -1,23 +1,27 @@
-"""Two questions to a server of this machine, the first with a retriever's span and a call of a tool, the second streamed.
+"""Four questions to a server of this machine, the first with a retriever's span and a call of a tool; an empty answer, a
+call that fails, a streamed answer.
 
 Writes the spans as the SDK's own exporter prints them, one a line, once for each instrumentation.
 """
 
 import json
 import os
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from threading import Thread
 
 os.environ["TRACELOOP_TRACE_CONTENT"] = "true"
 
-from openai import OpenAI
+from openai import InternalServerError, OpenAI
 from openinference.instrumentation.openai import OpenAIInstrumentor as OpenInference
 from opentelemetry.instrumentation.openai import OpenAIInstrumentor as OpenLLMetry
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import ConsoleSpanExporter, SimpleSpanProcessor
 
 CAPITAL = "What is the capital of Italy?"
+SEA = "Which sea is it near?"
+BROKEN = "Which lake is it near?"
 RIVER = "Which river flows through Rome?"
 PASSAGES = ["Rome is the capital of Italy.", "Milan is in Italy."]
 CALL = {
@@ -37,10 +41,15 @@ class Model(BaseHTTPRequestHandler):
     def do_POST(self):
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         last = request["messages"][-1]
+        if last["content"] == BROKEN:
+            self.send_response(500)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return
         if "tools" in request and last["role"] == "user":
             message = {"role": "assistant", "content": None, "tool_calls": [CALL]}
         else:
-            message = {"role": "assistant", "content": "Rome"}
+            message = {"role": "assistant", "content": "" if last["content"] == SEA else "Rome"}
         head = {"id": "chat-1", "created": 1, "model": "mock-1"}
         if request.get("stream"):
             pieces = [
@@ -84,6 +93,10 @@ def ask(client, tracer, retriever):
         messages.append(reply.choices[0].message.model_dump(exclude_none=True))
         messages.append({"role": "tool", "tool_call_id": "call-1", "content": PASSAGES[0]})
         client.chat.completions.create(model="mock-1", messages=messages, tools=[TOOL])
+    for question in (SEA, BROKEN):
+        with suppress(InternalServerError):
+            messages = [{"role": "user", "content": question}]
+            client.chat.completions.create(model="mock-1", messages=messages)
     messages = [{"role": "user", "content": RIVER}]
     for _ in client.chat.completions.create(model="mock-1", messages=messages, stream=True):
         pass
@@ -97,7 +110,11 @@ def record(file, instrumentation, retriever, address):
         )
         provider.add_span_processor(SimpleSpanProcessor(exporter))
         instrumentation.instrument(tracer_provider=provider)
-        ask(OpenAI(base_url=address, api_key="none"), provider.get_tracer("cities"), retriever)
+        ask(
+            OpenAI(base_url=address, api_key="none", max_retries=0),
+            provider.get_tracer("cities"),
+            retriever,
+        )
         instrumentation.uninstrument()
         provider.shutdown()
 

@@ -54,6 +54,7 @@ _PASSAGES = (
 )
 _PASSAGE = ("page_content", "content", "text", "passage", "chunk", "value")
 _LISTS = ("messages", "choices", "message", "turns", "conversation", "conversations")
+_TEXTS = ("text", "input_text", "output_text")  # types of the parts of a message that are texts
 _DEEPEST = 8  # objects inside each other that are looked into
 
 
@@ -92,6 +93,30 @@ def answer(value: Any) -> Any:
     JSON without such a part is the answer itself."""
     answer_text = _said(parsed(value), ANSWERS, _ANSWER, 0)
     return value if isinstance(value, str) and isinstance(answer_text, list | dict) else answer_text
+
+
+def is_empty_answer(value: Any) -> bool:
+    """Whether what was recorded is an answer without a text: `""`, an object that has it where an answer stands, or a
+    last message of the assistant without a text and without a call of a tool."""
+    value = parsed(value)
+    if value in (None, [], {}):
+        return False
+    if turns := _messages(value, 0):
+        last = turns[-1]
+        return role_of(last) in ANSWERS and not (_text(last) or _is_call(last))
+    return bool(answer(value) == "")
+
+
+def _is_call(message: dict[str, Any]) -> bool:
+    """Whether a message calls a tool, or has parts that are no texts."""
+    if any("call" in str(key).casefold() and message[key] for key in message):
+        return True
+    if "call" in str(message.get("finish_reason") or message.get("stop_reason") or ""):
+        return True
+    content = message.get("content") or message.get("parts") or message.get("contents")
+    return isinstance(content, list) and any(
+        isinstance(part, dict) and part.get("type", "text") not in _TEXTS for part in content
+    )
 
 
 def further_choices(value: Any) -> int:
@@ -239,11 +264,7 @@ def _parts(content: Any) -> str:
         )  # OpenInference
         if isinstance(part, str):
             texts.append(part)
-        elif isinstance(part, dict) and part.get("type", "text") in (
-            "text",
-            "input_text",
-            "output_text",
-        ):
+        elif isinstance(part, dict) and part.get("type", "text") in _TEXTS:
             texts.append(
                 next(
                     (part[key] for key in ("text", "content") if isinstance(part.get(key), str)), ""

@@ -24,7 +24,8 @@ class SpanShape:
     then the record of a span. documents: what a retriever returned; instructions: a system prompt of its own;
     references: right answers; scores, expectations: lists of the tool's own scores, and of what else was expected, which
     are counted; begins: true of a span that is an answer of its own with the spans beneath it, where one trace has many
-    of them (an evaluation); unresolved: of such a span true where its question is stored elsewhere."""
+    of them (an evaluation); unresolved: of such a span true where its question is stored elsewhere; failed: true of a
+    call that failed, whose empty output is no answer."""
 
     trace: str
     id: str
@@ -45,6 +46,7 @@ class SpanShape:
     expectations: str = ""
     begins: str = ""
     unresolved: str = ""
+    failed: str = ""
 
 
 @dataclass(frozen=True)

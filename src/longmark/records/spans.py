@@ -1,6 +1,7 @@
 """The spans of a trace as one record: which of them are the question, the answer and the passages.
 
-A trace gives one answer: that of the outermost span that has both a question and an answer, and of several the last.
+A trace gives one answer: that of the outermost span that has both a question and an answer, and of several the last. An
+empty text is an answer, unless the call failed or called a tool.
 Its passages are what all retrievers of the trace returned. Spans of one trace may stand anywhere in a file; they are
 sorted in a temporary file, so that memory stays flat.
 """
@@ -28,6 +29,7 @@ _DAMAGED = (TypeError, ValueError, LookupError, AttributeError, RecursionError, 
 """What a record raises that only looks like one of a tool's: its values have other types, or are nested too deep."""
 _LISTS_IN_CELLS = ("messages", "documents")
 """The ends of columns of a table of spans that hold lists of objects, which CSV has as Python prints them."""
+_HIDDEN = "__REDACTED__"  # what OpenInference writes for a text that was not to be recorded
 _LONGEST_PLACE = 6  # digits of a key that is a place in a list
 _UNRESOLVED = "questions that are references (query the calls with expand_columns inputs.example)"
 _NO_ANSWER = _RETRIEVERS | _TOOLS | {"EMBEDDING", "EMBEDDINGS", "EVALUATOR", "GUARDRAIL", "EVENT"}
@@ -107,6 +109,8 @@ def spans_of(record: dict[str, Any], form: SpanShape) -> Iterator[dict[str, Any]
             {**span, "attributes": nested(_attributes(span.get("attributes"))), "of": record}
         )
         kind = str(at(form.kind) or "").upper()
+        output = None if kind in _RETRIEVERS else at(form.output)
+        is_empty = messages.is_empty_answer(output) and not (form.failed and at(form.failed))
         yield {
             "trace": _hex(at(form.trace)),
             "id": _hex(at(form.id)),
@@ -115,7 +119,8 @@ def spans_of(record: dict[str, Any], form: SpanShape) -> Iterator[dict[str, Any]
             "kind": kind,
             "name": at(form.name),
             "input": at(form.input),
-            "output": None if kind in _RETRIEVERS else at(form.output),
+            "output": "" if is_empty else output,
+            "empty": is_empty,
             "documents": messages.passages(at(form.documents)) if kind in _RETRIEVERS else [],
             "model": at(form.model),
             "instructions": bool(form.instructions and at(form.instructions)),
@@ -262,7 +267,10 @@ def _same(outer: list[Any], inner: list[Any]) -> bool:
 
 
 def _is_answer(span: Mapping[str, Any]) -> bool:
-    return all((messages.question(span["input"]), messages.answer(span["output"])))
+    answer = messages.answer(span["output"])
+    return bool(
+        messages.question(span["input"]) and (answer or span["empty"]) and answer != _HIDDEN
+    )
 
 
 def _depth(span: str, parents: Mapping[str, str]) -> int:

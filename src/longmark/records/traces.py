@@ -27,6 +27,10 @@ _RIGHT = (
 )
 # What a generator yielded, which MLflow does not join.
 _CHUNKS = "events[?type(name) == 'string' && starts_with(name, 'mlflow.chunk.item')]"
+_FAILED = (
+    "contains(['2', 'ERROR', 'STATUS_CODE_ERROR'],"
+    " to_string(not_null(status.status_code, status.code, status_code, status, '')))"
+)
 _CONVENTIONS = {  # GenAI conventions, then OpenInference, then OpenLLMetry
     "kind": "not_null(attributes.openinference.span.kind, attributes.gen_ai.operation.name,"
     " attributes.traceloop.span.kind, span_kind)",
@@ -40,6 +44,7 @@ _CONVENTIONS = {  # GenAI conventions, then OpenInference, then OpenLLMetry
     "instructions": "attributes.gen_ai.system_instructions",
     "response": "attributes.gen_ai.response.id",
     "session": "not_null(attributes.gen_ai.conversation.id, attributes.session.id)",
+    "failed": _FAILED,
 }
 
 OTLP = Shape(
@@ -105,6 +110,7 @@ MLFLOW = Shape(
         expectations=f"{_ASSESSMENTS}[?expectation && !{_RIGHT}]",
         documents="parsed(attributes.mlflow.spanOutputs)",
         model="not_null(parsed(attributes.mlflow.chat.model), parsed(attributes.mlflow.llm.model))",
+        failed=_FAILED,
     ),
 )
 
@@ -151,6 +157,7 @@ LANGFUSE_OBSERVATIONS = Shape(
         input="input",
         output="output",
         model="model || providedModelName",
+        failed="level == 'ERROR'",
     ),
 )
 
@@ -180,6 +187,7 @@ WEAVE = Shape(
         " inputs.example.ground_truth, inputs.example.target)",
         scores="values(output.scores)",
         begins=_PREDICTION,
+        failed="exception",
         unresolved=f"{_PREDICTION} && type(resolved(inputs.example)) == 'null'",
     ),
 )
@@ -204,6 +212,7 @@ OPIK = Shape(
         documents="output",
         model="model",
         scores="feedback_scores",
+        failed="error_info",
     ),
 )
 
