@@ -141,7 +141,8 @@ def _replanted(rng: random.Random, raw: bytes) -> bytes:
             case _:
                 element.append(copy.deepcopy(other_element))
                 element.text = rng.choice((None, " ", "x" * 3000, "\u202e\u0301", "\U0001f600" * 9))
-    return ElementTree.tostring(root, encoding="utf-8")
+    changed: bytes = ElementTree.tostring(root, encoding="utf-8")
+    return changed
 
 
 def _unpacked(raw: bytes) -> int:
