@@ -29,7 +29,7 @@ def test_every_family_of_a_paper_has_its_parameters() -> None:
             "summarize": "true",
         },
         "score.specificity": {"all_na": "zero", "check": "none"},
-        "citations": {"limit": "3", "reading": "alce", "empty": "zero"},
+        "citations": {"plan": "each", "limit": "3", "reading": "alce", "empty": "zero"},
         "ragchecker": {"empty": "zero"},
         "ccrs.answer_correctness": {"as_published": "true"},
         "climaqa.mcq": {"read": "first"},

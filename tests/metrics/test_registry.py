@@ -107,6 +107,7 @@ PROMPTS = {
     "score.specificity": "a468a156f8628de5",
     "score.specificity.unchecked": "0cbb11161ffbc3c0",
     "relations": "31843008f277b28c",
+    "citations.joint": "a6a536a438e1fdd8",
     "citations.support": "e63a28bd291a7ff8",
     "relations.joint": "49d0a3b556f117bf",
     "relation": "3c80c87c37b7677c",
@@ -155,6 +156,7 @@ DECLARED: dict[str, tuple[list[str], dict[str, object], Any]] = {
         ["recall", "precision", "f1", "resolvable", "uncited", "distinct_sources", "quotes"],
         {
             "batch": 25,
+            "plan": "joint",
             "missing": "unscored",
             "parentheses": False,
             "limit": None,

@@ -87,10 +87,10 @@ def test_no_more_calls_are_made_than_are_counted() -> None:
     example = Example(
         answer=ANSWER, contexts=tuple(Context(text=text) for text in TEXTS), question="Why?"
     )
-    params = {"elsewhere": True}
+    params = {"elsewhere": True, "plan": "each"}
     judge = FakeChat('{"1": "neutral", "2": "neutral", "3": "neutral", "4": "neutral"}')
     score_sync("citations.recall", example, params, judge=judge)
-    counted = METRIC.calls(example, CitationsParams(elsewhere=True), 1, ("recall",))
+    counted = METRIC.calls(example, CitationsParams(elsewhere=True, plan="each"), 1, ("recall",))
     assert 2 < len(judge.requests) <= counted == 5  # of two sources, then of three others
 
 
@@ -116,8 +116,11 @@ def test_a_premise_of_several_rounds_is_counted_in_each(
         answer=answer, contexts=tuple(Context(text=text) for text in TEXTS), question="Why?"
     )
     judge = FakeChat(reply)
-    score_sync("citations.precision", example, {"elsewhere": elsewhere}, judge=judge)
-    counted = METRIC.calls(example, CitationsParams(elsewhere=elsewhere), 1, ("precision",))
+    params = {"elsewhere": elsewhere, "plan": "each"}
+    score_sync("citations.precision", example, params, judge=judge)
+    counted = METRIC.calls(
+        example, CitationsParams(elsewhere=elsewhere, plan="each"), 1, ("precision",)
+    )
     assert len(judge.requests) <= counted
     if label == "entails" and answer.startswith("Rain falls [1]. "):
         assert len(judge.requests) == counted - (2 if elsewhere else 0)

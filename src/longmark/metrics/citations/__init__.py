@@ -22,7 +22,8 @@ without any all of the example; case and punctuation do not count.
 
 The first judge or the checker (`--checker`) decides what entails; without either the built-in claim checker does, where
 it is installed. Each pair of sources and sentence is asked about once, whatever scores are selected; the last four scores
-ask nothing.
+ask nothing. A judge is shown the cited sources of an answer once, numbered, and is asked about all sentences and all sets
+of their sources in this call (`plan=joint`).
 
 Range [0, 1], distinct_sources [0, inf). Higher is better; for uncited lower is better; distinct_sources has no direction.
 Unscored (`undefined`): all but distinct_sources for an answer without sentences; precision and resolvable without
@@ -30,12 +31,15 @@ citations, quotes without quotations, uncited without a sentence that needs a so
 0. Unscored (`missing_input`): a score that depends on a source whose text the example does not have (an id alone, a link
 without its text). A number without a source, and a footnote without a definition, support nothing: they count against
 precision and resolvable.
-Cost: a call for each 25 sentences that name the same sources; precision and f1 ask, of each supported sentence with
-several citations, about each source alone and, where that does not support it, about the others. With elsewhere=true a
-call for each other source and 25 sentences that are not supported. With support=graded a
-call of the judge for each 25 sentences and 16,000 bytes of the sources that they name, for all three scores together.
+Cost: a call of the judge for each 25 sentences, 100 pairs and 16,000 bytes of the sources that they name, for all three
+scores together; a pair whose sources have more bytes is asked as with plan=each. With elsewhere=true as many again, for
+the sentences that are not supported. With plan=each a call for each 25 sentences that name the same sources; precision
+and f1 ask, of each supported sentence with several citations, about each source alone and, where that does not support
+it, about the others; elsewhere=true then a call for each other source. With support=graded as with plan=joint.
 
-Parameters: batch: sentences in one call of a judge. missing: `left_out` leaves out what depends on missing sources
+Parameters: batch: sentences in one call of a judge; 1: one pair a call, with plan=each. plan: `each`: a call shows the
+sources of one set, as ALCE's model is asked; `joint`: it shows all and names the sets; a checker is asked a pair at a time
+with both. missing: `left_out` leaves out what depends on missing sources
 (as FACT of DeepResearch Bench leaves out pages that it could not read). parentheses: whether (1) is a marker. limit: how
 many citations of a sentence count, from the first. reading: `alce` reads markers and sentences as ALCE's code does: the
 first line; [1 alone is a marker; a repeated one counts again; a sentence with a number that is out of range is not
@@ -51,8 +55,9 @@ before it; with `reading=alce` to the next, as NLTK splits, and at the end it is
 supported (ALCE asks its model about the empty text). f1 is ours. With `reading=all` the other sources of a sentence still
 count where one number is out of range. ALCE puts `Title: ` before each passage; passages are read as they are here, and
 ALCE's own files with it. A premise that is longer than a checker reads is read in parts, so that sources in different
-parts are not read together. With support=graded the prompt is ours, and a call shows the source beside others (TREC's
-judge sees one pair); no two sources are read together; a source that two sentences name first counts twice
+parts are not read together. With plan=joint the prompt is ours, a judge sees the sources of a set beside the others,
+and its reply gives no probability. With support=graded the prompt is ours, and a call shows the source beside others
+(TREC's judge sees one pair); no two sources are read together; a source that two sentences name first counts twice
 (open-rag-eval keeps the grade of the last, as its key is the source).
 """
 
@@ -60,25 +65,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from longmark.concurrency import aside
 from longmark.errors import ModelError, NoScore, OverBudget
 from longmark.metric import Metric, Score, ScoreSpec, Silence, Why
-from longmark.metrics.citations._arithmetic import ASKED, citation_scores
-from longmark.metrics.citations._grades import FULL, SUPPORT, grade_calls, graded, judge_of
+from longmark.metrics.citations._answer import CitedAnswer
+from longmark.metrics.citations._answer import read_answer as read_answer  # published here
+from longmark.metrics.citations._arithmetic import ASKED, FATED, citation_scores
+from longmark.metrics.citations._calls import calls, checks, pairs_asked
+from longmark.metrics.citations._grades import FULL, SUPPORT, graded, judge_of
+from longmark.metrics.citations._joint import (
+    JOINT_SUPPORT,
+    WINDOW,
+    JointQuestions,
+)
 from longmark.metrics.citations._params import CitationsParams as CitationsParams  # published here
-from longmark.metrics.citations._published import published_sentences
 from longmark.metrics.citations._quotes import Quotation, located, quoted, words_of
 from longmark.metrics.citations._sources import (
     CitableSource,
     Citation,
-    counts_from_zero,
-    ids_of,
-    resolved,
-    sources_of,
 )
 from longmark.metrics.citations._support import (
     MISSING,
@@ -93,63 +100,18 @@ from longmark.metrics.citations._support import (
     CitedStatement,
     SupportQuestions,
     checked,
-    most_calls,
 )
 from longmark.models.handles import Models
 from longmark.records import Example
 from longmark.records.evidence import CitedClaim, SourceFate
-from longmark.text.citations import cited_text
 from longmark.text.context import sent_with
-from longmark.text.entailment import PROMPTS, checker_of
+from longmark.text.entailment import PROMPTS, JudgeChecker, checker_of
 
 _NAMES_SHOWN = 3  # in a reason
 _IN_PARENTHESES = re.compile(r"(?<=\w\s)\(\d{1,2}\)(?=[.,;:!?]|\s|$)")
 _NO_SOURCE = "The answer names no source."
 _PARENTHESES = " It has numbers in parentheses: citations@parentheses=true reads them as markers."
 _FROM_ZERO = "The answer counts its sources from 0: it has [0], and no number of the last from 1."
-
-FATED = frozenset({"precision", "f1"})
-
-
-@dataclass(frozen=True, slots=True)
-class CitedAnswer:
-    """An answer as its scores read it. plain: without markers; counts_from_zero: whether [0] is its first source."""
-
-    sentences: tuple[CitedStatement, ...]
-    sources: tuple[CitableSource, ...]
-    plain: str
-    counts_from_zero: bool = False
-
-    @property
-    def citations(self) -> list[Citation]:
-        """The citations of all sentences, in their order."""
-        return [citation for sentence in self.sentences for citation in sentence.citations]
-
-
-def read_answer(example: Example, params: CitationsParams) -> CitedAnswer:
-    """The sentences of an answer with what their markers name."""
-    sources = sources_of(example)
-    answer = example.answer or ""
-    if params.reading == "alce":
-        sentences, plain = published_sentences(answer, sources, params.limit)
-        return CitedAnswer(tuple(sentences), tuple(sources), plain)
-    text = cited_text(answer, ids_of(sources), params.parentheses)
-    from_zero = counts_from_zero(text.sentences, sources)
-    by_name = resolved(text.names, text.definitions, sources, 0 if from_zero else 1)
-
-    def citations(names: Sequence[str]) -> tuple[Citation, ...]:
-        distinct = {by_name[name].places or name: by_name[name] for name in reversed(names)}
-        return tuple(reversed(distinct.values()))[: params.limit]
-
-    return CitedAnswer(
-        tuple(
-            CitedStatement(sentence.text, citations(sentence.names), sentence.needs_source)
-            for sentence in text.sentences
-        ),
-        tuple(sources),
-        text.plain,
-        from_zero,
-    )
 
 
 # Scores ------------------------------------------------------------------------------------------------------------
@@ -185,6 +147,7 @@ async def _asked(
 ) -> dict[str, Score | NoScore]:
     parts_asked = [part for part in ASKED if part in parts]
     names: dict[str, Any] = {}
+    rules = [_FROM_ZERO] if answer.counts_from_zero else []
     try:
         if not _asks(answer, params):
             sentences = [_without_text(sentence) for sentence in answer.sentences]
@@ -195,13 +158,15 @@ async def _asked(
         else:
             checker = checker_of(models, params.batch)
             texts = [sentence.text for sentence in answer.sentences]
-            asking = SupportQuestions(
-                checker, answer.sources, sent_with(checker, texts, answer.plain, example.asked)
-            )
+            sent = sent_with(checker, texts, answer.plain, example.asked)
+            asking = SupportQuestions(checker, answer.sources, sent)
+            if params.asks_jointly and isinstance(checker, JudgeChecker):
+                asking = JointQuestions(checker, answer.sources, sent, batch=params.batch)
             sentences = await checked(
                 asking, answer.sentences, bool(FATED & set(parts)), params.elsewhere
             )
             names = {"checker": checker.name}
+            rules += _asked_alone(asking)
     except NoScore as unscored:
         return dict.fromkeys(parts_asked, unscored)
     except (ModelError, OverBudget) as error:
@@ -211,6 +176,8 @@ async def _asked(
     results: dict[str, Score | NoScore] = {}
     for part in parts_asked:
         evidence = names | (statements if part != "f1" else {})
+        if rules:
+            evidence["rule"] = " ".join(rules)
         value = values[part]
         if isinstance(value, NoScore):
             results[part] = NoScore(value.status, value.reason, evidence)
@@ -219,10 +186,18 @@ async def _asked(
             evidence["rule"] = _NO_SOURCE + (
                 _PARENTHESES if _IN_PARENTHESES.search(example.answer or "") else ""
             )
-        if answer.counts_from_zero:
-            evidence["rule"] = _FROM_ZERO
         results[part] = Score(value, evidence)
     return results
+
+
+def _asked_alone(asking: SupportQuestions) -> list[str]:
+    """What the evidence says of the pairs that no joint call had room for."""
+    if not isinstance(asking, JointQuestions) or not asking.too_long:
+        return []
+    return [
+        f"{len(asking.too_long)} of {len(asking.answers)} questions have sources of more than {WINDOW:,} bytes and were "
+        "asked as plan=each does, in parts."
+    ]
 
 
 def _asks(answer: CitedAnswer, params: CitationsParams) -> bool:
@@ -355,34 +330,7 @@ def _located(quote: str, answer: CitedAnswer) -> tuple[Quotation, bool]:
     return quotation, lacking and quotation.start is None
 
 
-# Calls -------------------------------------------------------------------------------------------------------------
-
-
-def _most(example: Example, params: CitationsParams, parts: Collection[str]) -> tuple[int, int]:
-    """The greatest numbers of calls, and of pairs that a checker is asked about."""
-    if not any(part in ASKED for part in parts):
-        return 0, 0
-    answer = read_answer(example, params)
-    if params.support == "graded":
-        return len(grade_calls(answer.sentences, answer.sources, params.batch)), 0
-    fates = bool(FATED & set(parts))
-    return most_calls(answer.sentences, answer.sources, fates, params.batch, params.elsewhere)
-
-
-def _calls(
-    example: Example, params: CitationsParams, _judges: int, parts: Collection[str] = ASKED
-) -> int:
-    return _most(example, params, parts)[0]
-
-
-def _checks(example: Example, params: CitationsParams, parts: Collection[str] = ASKED) -> int:
-    return 0 if params.support == "graded" else _most(example, params, parts)[0]
-
-
-def _pairs(example: Example, params: CitationsParams, parts: Collection[str] = ASKED) -> int:
-    return _most(example, params, parts)[1]
-
-
+# Declaration -------------------------------------------------------------------------------------------------------
 _UNSUPPORTED = Why(
     "Sentence that its sources do not support", "claims", unless=("state", SUPPORTED)
 )
@@ -434,14 +382,13 @@ METRIC = Metric(
     models=("judge", "checker"),
     optional=("judge", "checker"),
     default_checker="embedded",
-    prompts=(*PROMPTS, SUPPORT),
-    version=3,
+    prompts=(*PROMPTS, JOINT_SUPPORT, SUPPORT),
+    version=4,
     carries=lambda example, _params, _part: {"contexts"} if example.sources else (),
     params=CitationsParams,
-    calls=_calls,
-    rounds=3,
-    checks=_checks,
-    relations=_pairs,
+    calls=calls,
+    checks=checks,
+    relations=pairs_asked,
     view="support",
     silence={
         **dict.fromkeys(("recall", "f1"), Silence("undefined", 0, 0)),

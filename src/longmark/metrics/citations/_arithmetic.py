@@ -17,6 +17,8 @@ from longmark.metrics.citations._support import (
 )
 
 ASKED = ("recall", "precision", "f1")
+FATED = frozenset({"precision", "f1"})
+"""The scores that depend on what each citation adds."""
 _NAMES_SHOWN = 3  # in a reason
 
 _SENTENCE_WEIGHTS = {SUPPORTED: 1.0, PARTLY_SUPPORTED: 0.5}

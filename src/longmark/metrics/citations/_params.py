@@ -14,6 +14,7 @@ _LARGEST_BATCH = 200  # a greater number is a typing error
 @dataclass(frozen=True)
 class CitationsParams:
     batch: int = BATCH
+    plan: Literal["joint", "each"] = paper("joint", "each")
     missing: Literal["unscored", "left_out"] = "unscored"
     parentheses: bool = False
     limit: int | None = paper(None, 3)
@@ -33,3 +34,8 @@ class CitationsParams:
             )
         if self.limit is not None and self.limit < 1:
             raise ValueError(f"limit must be a number of citations from 1 on, not {self.limit}")
+
+    @property
+    def asks_jointly(self) -> bool:
+        """Whether a judge is asked about several sets of sources in a call."""
+        return self.plan == "joint" and self.batch > 1

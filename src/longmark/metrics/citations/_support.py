@@ -62,6 +62,8 @@ class CheckedStatement:
     elsewhere: Places = ()
 
 
+Pair = tuple[Premise, str]
+"""A question: whether the sources of the premise entail the sentence."""
 Pairs = dict[Premise, set[str]]
 """Premise -> the sentences that it is asked about."""
 
@@ -76,7 +78,11 @@ class SupportQuestions:
     """Sentence -> what is asked about in its place (`text.context`)."""
     answers: dict[tuple[Premise, str], tuple[bool, float | None]] = field(default_factory=dict)
 
-    async def ask(self, pairs: Collection[tuple[Premise, str]]) -> None:
+    async def begin(self, sentences: Sequence[CitedStatement]) -> None:
+        """What is asked before the first round: nothing, since each round leaves out what the one before decided."""
+
+    async def ask(self, pairs: Collection[Pair]) -> None:
+        """Asks about the pairs that have no answer, a premise at a time."""
         by_premise: dict[Premise, dict[str, None]] = {}
         for premise, sentence in pairs:
             if (premise, sentence) not in self.answers:
@@ -115,6 +121,7 @@ async def checked(
     A sentence is supported if its sources together entail it. A citation of a supported sentence is redundant if its
     source alone does not entail the sentence and the other_places do; else it is needed."""
     to_ask = [sentence for sentence in sentences if sentence.premise and not sentence.rejected]
+    await asking.begin(to_ask)
     await asking.ask([(sentence.premise, sentence.text) for sentence in to_ask])
     if fates:
         several = [
@@ -213,33 +220,44 @@ def _without(premise: Premise, places: Places) -> Premise:
     return premise[:first] + premise[first + 1 :]
 
 
+def pairs_in_rounds(sentence: CitedStatement) -> tuple[list[Pair], list[Pair], list[Pair]]:
+    """The pairs that a sentence can need: with all of its sources, with each alone, with the others without it."""
+    premise = () if sentence.rejected else sentence.premise
+    together = [(premise, sentence.text)] if premise else []
+    if len(premise) < 2:
+        return together, [], []
+    alone = [((places,), sentence.text) for places in premise]
+    return together, alone, [(_without(premise, places), sentence.text) for places in premise]
+
+
+def possible_pairs(sentences: Sequence[CitedStatement]) -> list[Pair]:
+    """All pairs that the sentences can need, sentence by sentence."""
+    return [pair for sentence in sentences for pairs in pairs_in_rounds(sentence) for pair in pairs]
+
+
+def elsewhere_pairs(
+    sentences: Sequence[CitedStatement], sources: Sequence[CitableSource]
+) -> list[Pair]:
+    """The pairs of the sentences and the sources that they do not name."""
+    return [
+        (((place,),), sentence.text)
+        for sentence in sentences
+        for place in _other_places(sentence, sources)
+    ]
+
+
 def most_calls(
-    sentences: Sequence[CitedStatement],
-    sources: Sequence[CitableSource],
-    fates: bool,
-    batch: int,
-    elsewhere: bool = False,
+    rounds: Sequence[Sequence[Pair]], sources: Sequence[CitableSource], batch: int
 ) -> tuple[int, int]:
     """The greatest numbers of calls of a judge, and of pairs. `checked` asks in rounds, each when the one before has
     answered: a premise that two rounds ask about takes calls in both, a pair in the first of them alone."""
-    together: Pairs = {}
-    alone: Pairs = {}
-    without: Pairs = {}
-    with_others: Pairs = {}
-    for sentence in sentences:
-        premise = () if sentence.rejected else sentence.premise
-        if premise:
-            together.setdefault(premise, set()).add(sentence.text)
-        if fates and len(premise) > 1:
-            for places in premise:
-                alone.setdefault((places,), set()).add(sentence.text)
-                without.setdefault(_without(premise, places), set()).add(sentence.text)
-        for place in _other_places(sentence, sources) if elsewhere else ():
-            with_others.setdefault(((place,),), set()).add(sentence.text)
     calls = 0
     pairs: Pairs = {}
-    for round_of_pairs in (together, alone, without, with_others):
-        for premise, texts in round_of_pairs.items():
+    for round_of_pairs in rounds:
+        by_premise: Pairs = {}
+        for premise, text in round_of_pairs:
+            by_premise.setdefault(premise, set()).add(text)
+        for premise, texts in by_premise.items():
             earlier_texts = pairs.setdefault(premise, set())
             new_texts = texts - earlier_texts
             if new_texts:

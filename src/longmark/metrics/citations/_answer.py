@@ -1,0 +1,61 @@
+"""An answer as its citation scores read it: sentences, their markers, the sources that these name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from longmark.metrics.citations._params import CitationsParams
+from longmark.metrics.citations._published import published_sentences
+from longmark.metrics.citations._sources import (
+    CitableSource,
+    Citation,
+    counts_from_zero,
+    ids_of,
+    resolved,
+    sources_of,
+)
+from longmark.metrics.citations._support import CitedStatement
+from longmark.records import Example
+from longmark.text.citations import cited_text
+
+
+@dataclass(frozen=True, slots=True)
+class CitedAnswer:
+    """An answer as its scores read it. plain: without markers; counts_from_zero: whether [0] is its first source."""
+
+    sentences: tuple[CitedStatement, ...]
+    sources: tuple[CitableSource, ...]
+    plain: str
+    counts_from_zero: bool = False
+
+    @property
+    def citations(self) -> list[Citation]:
+        """The citations of all sentences, in their order."""
+        return [citation for sentence in self.sentences for citation in sentence.citations]
+
+
+def read_answer(example: Example, params: CitationsParams) -> CitedAnswer:
+    """The sentences of an answer with what their markers name."""
+    sources = sources_of(example)
+    answer = example.answer or ""
+    if params.reading == "alce":
+        sentences, plain = published_sentences(answer, sources, params.limit)
+        return CitedAnswer(tuple(sentences), tuple(sources), plain)
+    text = cited_text(answer, ids_of(sources), params.parentheses)
+    from_zero = counts_from_zero(text.sentences, sources)
+    by_name = resolved(text.names, text.definitions, sources, 0 if from_zero else 1)
+
+    def citations(names: Sequence[str]) -> tuple[Citation, ...]:
+        distinct = {by_name[name].places or name: by_name[name] for name in reversed(names)}
+        return tuple(reversed(distinct.values()))[: params.limit]
+
+    return CitedAnswer(
+        tuple(
+            CitedStatement(sentence.text, citations(sentence.names), sentence.needs_source)
+            for sentence in text.sentences
+        ),
+        tuple(sources),
+        text.plain,
+        from_zero,
+    )
