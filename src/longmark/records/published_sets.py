@@ -142,6 +142,14 @@ BEIR_QUERIES = Shape(
     fields={"id": "_id", "question_id": "_id", "question": "text"},
 )
 
+BEIR_CORPUS = Shape(
+    "BEIR's corpus, which has passages and no questions: index it with `longmark rag index FILE --map id=_id`",
+    "beir-cellar/beir (README.md: corpus.jsonl)",
+    keys=("_id", "title", "text"),
+    when="type(text) == 'string' && type(not_null(question, query, answer)) == 'null'",
+    fields={"id": "_id", "question": "`null`", "answer": "`null`"},
+)
+
 TREC_TOPICS = Shape(
     "topics of TREC",
     "TREC RAG 2024 (topics.rag24.test.txt) and 2025 (trec_rag_2025_queries.jsonl: the narrative is the title)",
@@ -179,6 +187,7 @@ SHAPES = (
     ASQA,
     ELI5,
     BEIR_QUERIES,
+    BEIR_CORPUS,
     TREC_TOPICS,
     REPORT_REQUESTS,
     NUGGETS,

@@ -10,7 +10,7 @@ from typing import Any
 
 from longmark.errors import BadInput, UnknownColumns, UserError
 from longmark.options import named
-from longmark.records import containers, parts, proposals, sources
+from longmark.records import beir, containers, parts, proposals, sources
 from longmark.records.columns import Columns, columns_shown, field_of, is_like_an_id
 from longmark.records.conversation import answers, check_mode, scored
 from longmark.records.encodings import check_encoding, encoding_note
@@ -73,7 +73,10 @@ class Reading:
     ) -> None:
         self._kept = examples if isinstance(examples, KeptFile) else None
         examples = examples.path if isinstance(examples, KeptFile) else examples
-        self._given = Path(examples) if isinstance(examples, str | Path) else examples
+        self._given = (
+            beir.queries_of(Path(examples)) if isinstance(examples, str | Path) else examples
+        )
+        self._of_folder = beir.notice(Path(examples)) if isinstance(examples, str | Path) else ""
         self.part = parts.part_of(examples)
         if self.part and mapping:
             raise UserError(
@@ -247,7 +250,8 @@ class Reading:
         put_together = self._passages.notice(self.name)
         of_texts = (*self.ids_for_texts, *filter(None, (put_together, self._cut_texts())))
         of_questions = self._questions.notices() if self._questions is not None else ()
-        return (*of_questions, *of_texts, *self._expectations.notices())
+        of_folder = (self._of_folder,) if self._of_folder else ()
+        return (*of_folder, *of_questions, *of_texts, *self._expectations.notices())
 
     def _cut_texts(self) -> str:
         """That texts are as long as a cell of a spreadsheet can be; "" where none is."""

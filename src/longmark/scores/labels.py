@@ -36,7 +36,7 @@ import orjson
 from longmark.errors import UnknownName, UserError
 from longmark.options import named
 from longmark.progress import counted
-from longmark.records import paths, sources
+from longmark.records import beir, paths, sources
 from longmark.records.files import BadLines, at
 from longmark.records.nested import NestedFields
 from longmark.records.values import Problem, looks
@@ -130,9 +130,10 @@ class Labels(Observations):
     def _read(self, labels: Given, form: LabelForm | None, options: ColumnOptions) -> None:
         records: Callable[[], Iterable[tuple[int, Any]]]
         if isinstance(labels, str | Path):
-            self.name = str(labels)
-            kind = sources.kind_of(Path(labels))
-            records = partial(sources.records, Path(labels), kind)
+            file = beir.judgments_of(Path(labels))
+            self.name = str(file)
+            kind = sources.kind_of(file)
+            records = partial(sources.records, file, kind)
         else:
             self.name = "human"
             kind = "records"
