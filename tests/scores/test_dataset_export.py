@@ -9,7 +9,7 @@ import pytest
 
 from longmark.cli import main
 from longmark.errors import UserError
-from longmark.records import Context, Example, Row, Signature, Usage
+from longmark.records import Context, Example, Pair, Row, Signature, Usage
 from longmark.records.read import Reading
 from longmark.records.write import write_examples, write_rows
 from longmark.scores.exchange import write_scores
@@ -83,6 +83,49 @@ def test_longmark_reads_the_data_set_as_the_answers_that_it_had(run: Path, tmp_p
     write_scores(run, "datasets", tmp_path / "set")
     names = ("id", "question_id", "question", "answer", "contexts", "references", "system")
     for read, written in zip(Reading(tmp_path / "set").singles(), EXAMPLES, strict=True):
+        assert {name: getattr(read, name) for name in names} == {
+            name: getattr(written, name) for name in names
+        }
+
+
+def test_a_row_of_the_data_set_of_pairs_is_a_pair_with_its_label(tmp_path: Path) -> None:
+    pairs = [
+        Pair(
+            id="p1",
+            question="Why?",
+            a="So.",
+            b="",
+            a_system="alpha",
+            b_system="beta",
+            label="a",
+            references=("Because.",),
+        ),
+        Pair(id="p2", question="How?", a="Well.", b="Thus."),
+    ]
+    folder = tmp_path / "run"
+    folder.mkdir()
+    write_examples(pairs, folder / "examples.jsonl")
+    key = ("p1", pairs[0].question_id, "run", "m.x")
+    write_rows([Row(*key, -1.0, "ok", None, {}, Signature("1"), Usage())], folder / "rows.jsonl")
+    assert write_scores(folder, "datasets", tmp_path / "set") == (1, 0)
+    first, second = parquet.read_table(tmp_path / "set" / "data.parquet").to_pylist()
+    assert first == {
+        "example_id": "p1",
+        "question_id": pairs[0].question_id,
+        "question": "Why?",
+        "a": "So.",
+        "b": "",
+        "a_system": "alpha",
+        "b_system": "beta",
+        "label": "a",
+        "contexts": [],
+        "references": ["Because."],
+        "m.x": -1.0,
+        "m.x.status": "ok",
+    }
+    assert (second["a"], second["label"], second["m.x"]) == ("Well.", None, None)
+    names = ("id", "question_id", "a", "b", "a_system", "b_system", "label", "references")
+    for read, written in zip(Reading(tmp_path / "set"), pairs, strict=True):
         assert {name: getattr(read, name) for name in names} == {
             name: getattr(written, name) for name in names
         }

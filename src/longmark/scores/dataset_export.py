@@ -1,26 +1,46 @@
 """The answers of a run with their scores as a data set of Hugging Face: a folder with one Parquet file.
 
-`datasets.load_dataset(FOLDER)` reads it (datasets 5.2.0), and so does whatever reads Parquet. A row is an answer; each
+`datasets.load_dataset(FOLDER)` reads it (datasets 5.2.0), and so does whatever reads Parquet. A row is an answer, or a
+pair with the choice of people as its label; the score of a pair is 1 if `a` is better, 0 for a tie, -1 if `b` is. Each
 metric has two columns, its name with the score (null: unscored) and NAME.status. Types do not depend on the values, so
 that a metric without any score is a column of numbers, too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 from longmark.errors import UserError, library
-from longmark.records import Example, Row
-from longmark.records.pair import singles
+from longmark.records import Answered, Pair, Row
 from longmark.scores.files import examples_of, system_of
 from longmark.writing import folder, replacing
 
 FILE = "data.parquet"
 _BATCH = 256  # answers with their passages, which are written at a time
-_OWN = ("example_id", "question_id", "system", "question", "answer", "contexts", "references")
+_OF_ANSWERS = (
+    "example_id",
+    "question_id",
+    "system",
+    "question",
+    "answer",
+    "contexts",
+    "references",
+)
+_OF_PAIRS = (
+    "example_id",
+    "question_id",
+    "question",
+    "a",
+    "b",
+    "a_system",
+    "b_system",
+    "label",
+    "contexts",
+    "references",
+)
 
 
 def write_dataset(
@@ -30,22 +50,26 @@ def write_dataset(
     target: Path,
 ) -> None:
     """Writes the folder. source: a run's folder; rows_of: example -> metric -> row. UserError for a file of rows, which
-    has no answers, for pairs, and for a folder with other files, which a reader would take along."""
+    has no answers, and for a folder with other files, which a reader would take along."""
     pyarrow = library("pyarrow", "writing a data set", "parquet")
     from pyarrow import parquet
 
     if not source.is_dir():
         raise UserError(f"{source} is a file of rows; name the run's folder, which has the answers")
     _check_empty(target)
-    if clashing := [name for name in metrics if name in _OWN]:
+    examples = examples_of(source)
+    first = next(examples, None)
+    columns = _OF_PAIRS if isinstance(first, Pair) else _OF_ANSWERS
+    if clashing := [name for name in metrics if name in columns]:
         raise UserError(f"the metric {clashing[0]} has the name of a column of the data set")
-    schema = _schema(pyarrow, metrics)
-    examples = singles(examples_of(source), source)
+    schema = _schema(pyarrow, columns, metrics)
     with (
         replacing(folder(target) / FILE) as file,
         parquet.ParquetWriter(file, schema, compression="zstd") as writer,
     ):
-        records = _records(examples, rows_of, metrics, source)
+        records = _records(
+            chain([first] if first is not None else [], examples), columns, rows_of, metrics, source
+        )
         while batch := list(islice(records, _BATCH)):
             writer.write_batch(pyarrow.RecordBatch.from_pylist(batch, schema=schema))
 
@@ -65,20 +89,21 @@ def _check_empty(target: Path) -> None:
         )
 
 
-def _schema(pyarrow: Any, metrics: Sequence[str]) -> Any:
+def _schema(pyarrow: Any, own_columns: Sequence[str], metrics: Sequence[str]) -> Any:
     string = pyarrow.string()
     lists = {
         "contexts": pyarrow.list_(pyarrow.struct([("id", string), ("text", string)])),
         "references": pyarrow.list_(string),
     }
-    columns = [(name, lists.get(name, string)) for name in _OWN]
+    columns = [(name, lists.get(name, string)) for name in own_columns]
     for metric in metrics:
         columns += [(metric, pyarrow.float64()), (f"{metric}.status", string)]
     return pyarrow.schema(columns)
 
 
 def _records(
-    examples: Iterator[Example],
+    examples: Iterable[Answered],
+    own_columns: Sequence[str],
     rows_of: Mapping[str, Mapping[str, Row]],
     metrics: Sequence[str],
     source: Path,
@@ -86,14 +111,14 @@ def _records(
     for example in examples:
         rows = rows_of.get(example.id, {})
         first = next(iter(rows.values()), None)
-        record: dict[str, Any] = {
+        values = {
             "example_id": example.id,
-            "question_id": example.question_id,
             "system": example.system if first is None else system_of(first, source),
-            "question": example.question,
-            "answer": example.answer,
             "contexts": [{"id": context.id, "text": context.text} for context in example.contexts],
             "references": list(example.references),
+        }
+        record = {
+            name: values[name] if name in values else getattr(example, name) for name in own_columns
         }
         for metric in metrics:
             row = rows.get(metric)
