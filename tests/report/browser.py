@@ -1,10 +1,9 @@
-"""The report in a real browser: Debian's `chromium`, where it is installed."""
+"""The report in a real browser: the system's Chromium, where it is installed."""
 
 from __future__ import annotations
 
 import atexit
 import re
-import shutil
 from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
@@ -13,13 +12,10 @@ from threading import Thread
 from typing import Any
 
 import pytest
+from tests.browser import FLAGS, MISSING, program
 
-CHROMIUM = shutil.which("chromium")
-needs_chromium = pytest.mark.skipif(
-    CHROMIUM is None, reason="chromium is not installed (apt-get install chromium)"
-)
+needs_chromium = pytest.mark.skipif(program() is None, reason=MISSING)
 
-_FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
 _BUDGET = 5000  # virtual milliseconds that a page has: its clock jumps over waits
 
 
@@ -51,7 +47,7 @@ class _Browser:
             from playwright.sync_api import sync_playwright
 
             with sync_playwright() as playwright:
-                browser = playwright.chromium.launch(executable_path=CHROMIUM, args=_FLAGS)
+                browser = playwright.chromium.launch(executable_path=program(), args=[*FLAGS])
                 self._serve(browser.new_page(viewport={"width": 1280, "height": 900}))
                 browser.close()
         except Exception as error:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.browser import FLAGS, program
 from tests.report.browser import needs_chromium
 
 import longmark
@@ -38,9 +38,7 @@ def test_a_conversation_is_read_by_everybody(mode: str, tmp_path: Path) -> None:
     longmark.run(list(map(conversation, "ab")), "classic.length", out=tmp_path / "r", turns=mode)
     write_report([tmp_path / "r"], tmp_path / "r.html")
     with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(
-            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
-        )
+        browser = started.chromium.launch(executable_path=program(), args=[*FLAGS])
         page = browser.new_context(bypass_csp=True, reduced_motion="reduce").new_page()
         for scheme, width in (("light", 1440), ("dark", 320)):
             page.set_viewport_size({"width": width, "height": 900})
