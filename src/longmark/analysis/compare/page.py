@@ -280,7 +280,10 @@ def lead(comparison: Comparison) -> str:
     sentences = [verdict(comparison), _conclusions(comparison.deciding, verdict(comparison))]
     if comparison.exploratory:
         words = "Exploratory" if comparison.primary else "Neither direction is better"
-        sentences.append(f"{words}: {_conclusions(comparison.exploratory, '')}")
+        conclusions = _conclusions(comparison.exploratory, "")
+        if conclusions.lower().startswith((_NO_DIFFERENCE, UNDECIDED)):
+            conclusions = conclusions[0].lower() + conclusions[1:]
+        sentences.append(f"{words}: {conclusions}")
     return " ".join(filter(None, sentences))
 
 

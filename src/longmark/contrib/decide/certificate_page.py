@@ -88,7 +88,7 @@ def _sections(certificate: Certificate) -> Iterator[Section]:
 def _list_section(title: str, statement: str, lines: Sequence[str]) -> Section:
     name = title.casefold().replace(" ", "-")
     # a page shows backticks as they are
-    column = Column("", lambda line: line.replace("`", ""), key="line")
+    column = Column("condition", lambda line: line.replace("`", ""), key="line")
     return Section(title, statement, (Table(name, title, (column,), lines),))
 
 
@@ -146,7 +146,7 @@ def _facts_table(certificate: Certificate) -> Table:
         ("scored by", _models_in_words(certificate["judge"])),
         ("audit of the judge", _audit_in_words(certificate["judge"])),
     ]
-    columns = (Column("what", lambda row: row[0]), Column("", lambda row: row[1], key="fact"))
+    columns = (Column("what", lambda row: row[0]), Column("fact", lambda row: row[1], key="fact"))
     return Table("about", "Facts", columns, facts)
 
 

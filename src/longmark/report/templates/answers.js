@@ -1,7 +1,8 @@
 "use strict";
 // The list of answers: search, filter, sort, groups, pages. What is shown of an answer is in its pack.
 
-const PAGE = 25; // answers, about: questions are not divided
+// Answers, about: questions are not divided. On a phone an answer takes three times the height.
+const PAGE = matchMedia("(max-width: 600px)").matches ? 15 : 25;
 const MOST_LISTED = 8; // answers of a group whose scores are in the list
 const CHIPS = 5; // scores in the list beside those that say why
 const data = JSON.parse(document.getElementById("data").textContent);
@@ -181,7 +182,7 @@ function panel(group) {
   const answers = el("div", beside ? "answers side" : "answers", ...all);
   if (beside) {
     answers.querySelectorAll("details").forEach((details) => { details.open = false; });
-    Object.entries({ tabindex: "0", role: "region", "aria-label": "Answers side by side" }).forEach((pair) => answers.setAttribute(...pair));
+    Object.entries({ tabindex: "0", role: "region", "aria-label": `Answers side by side: ${group.lines.map((line) => line.id).join(", ")}` }).forEach((pair) => answers.setAttribute(...pair));
   }
   const asked = group.lines.map((line) => copy(line, ".question")).find(Boolean);
   return el("div", "panel", ...(asked ? [asked] : []), answers);
