@@ -288,8 +288,59 @@ def test_a_quotation_is_found_word_for_word_or_its_distance_is_shown(
     assert (found.value, quote["start"], quote["edits"]) == (value, start, edits)
 
 
-def test_names_in_quotation_marks_are_no_quotations() -> None:
-    assert scores("He read “War and Peace” [1].")["quotes"].status == "undefined"
+@pytest.mark.parametrize(
+    ("number", "of_source", "edits"),
+    [
+        ("1,234", "1.234", 1),
+        ("1.5", "1,5", 1),
+        ("-5", "5", 1),
+        ("−5", "5", 1),
+        ("5", "5.0", 1),
+        ("10⁶", "106", 1),
+        ("−5", "-5", 0),
+        ("٣٫٥", "٣٫٥", 0),
+        ("٥", "5", 0),
+        ("5–7", "5-7", 0),
+        ("1’234", "1'234", 0),
+        ("Covid-19", "Covid 19", 0),
+    ],
+)
+def test_a_quotation_with_another_sign_or_mark_in_a_number_is_not_word_for_word(
+    number: str, of_source: str, edits: int
+) -> None:
+    answer = f"It says “the dam holds {number} litres in spring” [1]."
+    found = scores(answer, texts=(f"We know the dam holds {of_source} litres in spring.",))
+    (quote,) = found["quotes"].evidence["quotes"]
+    assert (found["quotes"].value, quote["edits"]) == (float(not edits), edits)
+
+
+@pytest.mark.parametrize(
+    ("answer", "source"),
+    [
+        ("他说「堤坝在夜间已经决口」[1]。", "据报道，堤坝在夜间已经决口。"),
+        ("เขากล่าวว่า “เขื่อนพังในเวลากลางคืน” [1]", "มีรายงานว่าเขื่อนพังในเวลากลางคืน"),
+        ("उसने कहा “बाँध रात में टूट गया” [1]।", "रिपोर्ट है कि बाँध रात में टूट गया।"),
+        ("قال “انهار السد القديم في الليل” [1].", "ورد أنه انهار السد القديم في الليل."),
+    ],
+)
+def test_quotations_are_found_in_scripts_with_marks_and_without_spaces(
+    answer: str, source: str
+) -> None:
+    found = scores(answer, texts=(source,))["quotes"]
+    assert found.value == 1
+    assert found.evidence["quotes"][0]["start"] > 0
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "He read “War and Peace” [1].",
+        "他读「三国演义」[1]。",
+        "उसने “स्वतन्त्रता संग्राम” पढ़ा [1]।",  # two words with many marks
+    ],
+)
+def test_names_in_quotation_marks_are_no_quotations(answer: str) -> None:
+    assert scores(answer)["quotes"].status == "undefined"
 
 
 def test_the_distance_of_words_is_that_of_the_nearest_part() -> None:

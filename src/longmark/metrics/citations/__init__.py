@@ -17,8 +17,9 @@ number is the place of a source, from 1 (from 0 in an answer that has [0] and do
 source from 1), or its id where ids are numbers; a footnote or a list of sources at the end of the answer says what a
 number stands for. Markers in code are none. Headings, heads of tables, code and lists of sources are no sentences. A
 sentence needs a source unless it asks, introduces a list (it ends with a colon) or refuses to answer. A quotation has
-four words or more in quotation marks; its sentence's sources are searched, without any all that the answer names, and
-without any all of the example; case and punctuation do not count.
+four words or more in quotation marks, or eight characters in scripts without spaces; its sentence's sources are
+searched, without any all that the answer names, and without any all of the example; case and punctuation do not count,
+but the sign and the marks of a number do (1.5 is not 1,5).
 
 The first judge or the checker (`--checker`) decides what entails; without either the built-in claim checker does, where
 it is installed. Each pair of sources and sentence is asked about once, whatever scores are selected; the last four scores

@@ -3,19 +3,36 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
+from typing import Any
 
 from longmark.metrics.citations._sources import CitableSource
+from longmark.text.numerals import european
+from longmark.text.words import without_spaces
 
 LEAST_WORDS = (
     4  # of a quotation; fewer in quotation marks are a name, a title or a word that is held off
 )
+LEAST_CHARACTERS = 8  # in scripts without spaces between words: 「三国演義」 is a title, too
 _MOST_CELLS = 2_000_000  # of the table of an edit distance, about a second
 
 _QUOTED = re.compile(r"“([^“”\n]+)”|„([^„“”\n]+)[“”]|«([^«»\n]+)»|「([^「」\n]+)」|\"([^\"\n]+)\"")
 _LEFT_OUT = re.compile(r"\s*[\[(]?(?:…|\.\.\.)[\])]?\s*|\s*\[[^\]\n]{0,80}\]\s*")
-_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W_]+")
+
+
+@cache
+def _word() -> Any:
+    """A number with its sign and its marks (-5, 1,234.5), a word with its marks, or a character of a script without
+    spaces."""
+    import regex  # takes some time to load
+
+    unspaced = r"[\p{Han}\p{Hiragana}\p{Katakana}ー\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]"
+    return regex.compile(
+        r"(?V1)(?:(?<![\p{L}\p{N}])[-−])?\p{Nd}+(?:[.,٫٬'’]\p{Nd}+)*\p{No}*"
+        rf"|{unspaced}\p{{M}}*|[[\p{{L}}\p{{N}}]--{unspaced}][[\p{{L}}\p{{N}}\p{{M}}]--{unspaced}]*"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +48,21 @@ class Quotation:
 
 
 def quoted(text: str) -> list[str]:
-    """What stands in quotation marks and has at least `LEAST_WORDS` words."""
+    """What stands in quotation marks and has at least `LEAST_WORDS` words, or `LEAST_CHARACTERS` of a script without
+    spaces, each of which counts as half a word."""
     texts = (next(filter(None, match.groups())) for match in _QUOTED.finditer(text))
-    return [quote for quote in texts if len(_WORD.findall(quote)) >= LEAST_WORDS]
+    return [quote for quote in texts if _length(quote) >= LEAST_WORDS]
+
+
+def _length(quote: str) -> float:
+    unspaced = without_spaces(quote)
+    return len(words_of(quote)) - unspaced * (1 - LEAST_WORDS / LEAST_CHARACTERS)
 
 
 def located(quote: str, sources: Sequence[CitableSource], places: Sequence[int]) -> Quotation:
-    """The quotation in the first of these sources that has it, else in the nearest. Case, punctuation and spacing do
-    not count; the parts of one that leaves words out (…, [he]) stand there in their order."""
+    """The quotation in the first of these sources that has it, else in the nearest. Case, punctuation and spacing do not
+    count, but the sign and the marks of a number do (-5, 1,234 and 1.234); the parts of one that leaves words out
+    (…, [he]) stand there in their order."""
     parts = [words for part in _LEFT_OUT.split(quote) if (words := words_of(part))]
     nearest = Quotation(quote)
     for place in places:
@@ -47,7 +71,7 @@ def located(quote: str, sources: Sequence[CitableSource], places: Sequence[int])
             continue
         source_words = words_of(text)
         if (start := _start_of(parts, source_words)) is not None:
-            position = [match.start() for match in _WORD.finditer(text)][start]
+            position = [match.start() for match in _words_in(text)][start]
             return Quotation(quote, place, position, 0)
         if len(parts) == 1 and len(parts[0]) * len(source_words) <= _MOST_CELLS:
             edits = edit_distance(parts[0], source_words)
@@ -57,7 +81,13 @@ def located(quote: str, sources: Sequence[CitableSource], places: Sequence[int])
 
 
 def words_of(text: str) -> list[str]:
-    return [word.casefold() for word in _WORD.findall(text)]
+    """The words of a text, folded; digits of all scripts, and both forms of a minus, as European ones."""
+    return [european(match[0]).replace("−", "-").casefold() for match in _words_in(text)]
+
+
+def _words_in(text: str) -> Iterator[Any]:
+    matches: Iterator[Any] = _word().finditer(text)
+    return matches
 
 
 def _start_of(parts: Sequence[Sequence[str]], words: Sequence[str]) -> int | None:
