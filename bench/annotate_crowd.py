@@ -4,7 +4,8 @@
 
 Each person opens an item, thinks for half to one and a half of `think` seconds, and submits it. One in ten submits sends
 the same form twice at once (a double click), one in ten reloads the page first, one in fifty leaves and comes back by a new
-invitation link. The server runs in a process of its own; its resident memory and open handles are read every five
+invitation link. The server closes idle connections beyond 300; a request on one that it closed is sent again, as browsers
+do. The server runs in a process of its own; its resident memory and open handles are read every five
 seconds. At the end it is stopped as a terminal stops it, and the study's database is compared with what the people were
 told is saved: each label once, with the values that were sent last. Exit code 1 if that does not hold.
 """
@@ -49,12 +50,13 @@ class CrowdLog:
     submits: list[tuple[float, float]] = field(default_factory=list)
     pages: list[tuple[float, float]] = field(default_factory=list)
     twice: int = 0
+    again: int = 0  # on a connection that the server had closed
     returns: int = 0
     failures: list[str] = field(default_factory=list)
 
 
 @dataclass
-class Labeller:
+class CrowdMember:
     """One of the people. links: of invitations, of which one is used at a time."""
 
     id: str
@@ -94,15 +96,12 @@ class Labeller:
         """Labels an item; the place of the next one."""
         page = ""
         for _ in range(2 if self.draw.random() < 0.1 else 1):
-            began = time.perf_counter()
-            async with session.get(where) as reply:
-                page = await reply.text()
-            self.log.pages.append((time.monotonic(), time.perf_counter() - began))
+            _, page = await self._sent(session, "GET", where, None, self.log.pages)
         await asyncio.sleep(self.think * self.draw.uniform(0.5, 1.5))
         once = re.findall(r'name="once" value="([\w-]+)"', page)
         version = re.findall(r'name="version" value="(\d+)"', page)
         if not once:
-            self.log.failures.append(f"{self.id}: {where} has no form, status {reply.status}")
+            self.log.failures.append(f"{self.id}: {where} has no form")
             return ""
         relevance = self.draw.randint(1, 10)
         form = {
@@ -124,14 +123,36 @@ class Labeller:
     async def _submit(
         self, session: aiohttp.ClientSession, where: str, form: dict[str, str]
     ) -> str:
-        began = time.perf_counter()
-        async with session.post(where, data=form, allow_redirects=False) as reply:
-            if reply.status != 303:
-                body = (await reply.text())[:200]
-                self.log.failures.append(f"{self.id}: {where}: status {reply.status}: {body}")
-                return ""
-        self.log.submits.append((time.monotonic(), time.perf_counter() - began))
+        reply, body = await self._sent(session, "POST", where, form, self.log.submits)
+        if reply.status != 303:
+            self.log.failures.append(f"{self.id}: {where}: status {reply.status}: {body[:200]}")
+            return ""
         return reply.headers["Location"]
+
+    async def _sent(
+        self,
+        session: aiohttp.ClientSession,
+        method: str,
+        where: str,
+        form: dict[str, str] | None,
+        times: list[tuple[float, float]],
+    ) -> tuple[aiohttp.ClientResponse, str]:
+        """The reply and its text. A request on a connection that the server has closed is sent again, four times at
+        most."""
+        began = time.perf_counter()
+        for attempt in range(5):
+            try:
+                async with session.request(
+                    method, where, data=form, allow_redirects=False
+                ) as reply:
+                    body = await reply.text()
+                times.append((time.monotonic(), time.perf_counter() - began))
+                return reply, body
+            except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError):
+                if attempt == 4:
+                    raise
+                self.log.again += 1
+        raise AssertionError("unreachable")
 
 
 def invited(store: StudyStore, people: int, links_each: int) -> dict[str, list[str]]:
@@ -151,7 +172,7 @@ async def sampled(pid: int, end: float, samples: list[tuple[float, int]]) -> Non
 
 
 async def crowd(
-    people: list[Labeller], pid: int, end: float, samples: list[tuple[float, int]]
+    people: list[CrowdMember], pid: int, end: float, samples: list[tuple[float, int]]
 ) -> None:
     async with asyncio.TaskGroup() as group:
         group.create_task(sampled(pid, end, samples))
@@ -240,7 +261,7 @@ def main() -> int:
         samples: list[tuple[float, int]] = []
         end = time.monotonic() + 60 * options.minutes
         people = [
-            Labeller(
+            CrowdMember(
                 person,
                 [urlsplit(link).path for link in own_links],
                 f"http://127.0.0.1:{port}",
@@ -262,7 +283,7 @@ def main() -> int:
         print(
             f"{options.people} people, {options.minutes:g} minutes: {requests / seconds:.1f} requests "
             f"and {len(log.submits) / seconds:.1f} submits a second, {log.twice:,} of them sent "
-            f"twice; {log.returns:,} returns"
+            f"twice; {log.returns:,} returns; {log.again:,} requests on closed connections, sent again"
         )
         print(f"pages: {quantiles(log.pages)}")
         print(f"submits: {quantiles(log.submits)}")
