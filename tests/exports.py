@@ -9,7 +9,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests import exports_of_evaluators, exports_of_labels, exports_of_libraries, exports_of_traces
+from tests import (
+    exports_of_evaluators,
+    exports_of_frameworks,
+    exports_of_labels,
+    exports_of_libraries,
+    exports_of_traces,
+)
 from tests.export import FOLDER, Export
 
 from longmark.errors import UserError
@@ -52,6 +58,7 @@ EXPORTS = (
     *exports_of_libraries.EXPORTS,
     *exports_of_traces.EXPORTS,
     *exports_of_evaluators.EXPORTS,
+    *exports_of_frameworks.EXPORTS,
     *exports_of_labels.EXPORTS,
     Export(
         INSPECT,

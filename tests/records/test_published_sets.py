@@ -130,7 +130,8 @@ PAIRS = {
         "1 second turns, whose first answers differ",
     ),
 }
-SETS = {name for name, *_ in (*ANSWERS.values(), *PAIRS.values())}
+BEIR_CORPUS = "BEIR's corpus, which has passages and no questions: index it with `longmark rag index FILE --map id=_id`"
+SETS = {BEIR_CORPUS, *(name for name, *_ in (*ANSWERS.values(), *PAIRS.values()))}
 
 # file -> the set, what it holds as (answer, rater, value), and what of it is no label
 LABELS: dict[str, tuple[str, list[tuple[Any, ...]], str]] = {

@@ -1,5 +1,7 @@
 """Tables with a column for each system, as promptfoo writes them: the answer, and behind it the same columns each time.
 
+LlamaIndex has a list for each evaluator, in which the same answers stand.
+
 `own_names` tells the repeated columns apart when the first line is read, and `promptfoo_answers` takes a row apart.
 """
 
@@ -54,6 +56,30 @@ def promptfoo_answers(row: Any) -> list[dict[str, Any]]:
         }
         answers.append({**variables, "promptfoo": answer})
     return answers
+
+
+_OF_LLAMA_INDEX = frozenset(("query", "response", "passing", "feedback", "score"))
+"""Fields of an EvaluationResult (llama-index-core 0.14.25)."""
+
+
+def llama_index_results(document: Any) -> list[dict[str, Any]] | None:
+    """The answers of a document of LlamaIndex, which has the results of each evaluator under its name: an answer once,
+    with the passages that any of them was given. None for any other document."""
+    if not isinstance(document, Mapping) or not document:
+        return None
+    answers: dict[tuple[Any, Any], dict[str, Any]] = {}
+    for evaluator, results in document.items():
+        if not isinstance(results, list) or not results:
+            return None
+        for result in results:
+            if not isinstance(result, Mapping) or not result.keys() >= _OF_LLAMA_INDEX:
+                return None
+            texts = (repr(result["query"]), repr(result["response"]))
+            answer = answers.setdefault(texts, {**result, "evaluators": []})
+            answer["evaluators"].append(evaluator)
+            if answer.get("contexts") is None:
+                answer["contexts"] = result.get("contexts")
+    return list(answers.values())
 
 
 def _parts(column: str) -> tuple[str, str]:

@@ -22,6 +22,7 @@ from longmark.records.example import Example
 from longmark.records.expected import HOLDS
 from longmark.records.files import NotJson, parse_json
 from longmark.records.pair import Answered
+from longmark.records.predictions import PredictedAnswers
 from longmark.records.record_reading import BadRecord, RecordReading, sources_of_reply
 from longmark.records.turn import contexts_of, references_of
 from longmark.records.values import (
@@ -131,6 +132,7 @@ class Columns:
             for path in column.split(",")
         ]
         self._sources += [paths.PathSource(path, "label") for path in several]
+        self.predictions = PredictedAnswers()
         self.seen: dict[str, None] = {}
         self.first: dict[str, Any] = {}
 
@@ -238,11 +240,13 @@ class Columns:
             if column in record:
                 yield field, column, record[column]
         retrieval = any(_known_name(column) == "retrieval_context" for column in record)
-        beside_input = self._beside_input(record)
+        beside = self._beside_input(record)
+        if "answer" not in self._column_of:
+            beside |= self._predicted(record)
         for column, raw in record.items():
             if column in self._mapped:
                 continue
-            field_named = beside_input.get(column) or field_of(column)
+            field_named = (beside[column] or None) if column in beside else field_of(column)
             ideal = (
                 retrieval and _known_name(column) == "context"
             )  # DeepEval's, beside the retrieved passages
@@ -285,6 +289,15 @@ class Columns:
             for name, field in _BESIDE_INPUT.items()
             if name in columns and field not in fields and isinstance(record[columns[name]], str)
         }
+
+    def _predicted(self, record: Mapping[str, Any]) -> dict[str, str]:
+        """The columns of a record that are fields because the file has predicted answers."""
+        unmapped = {column: raw for column, raw in record.items() if column not in self._mapped}
+        fields = {field_of(column) for column in unmapped} | self._column_of.keys()
+        try:
+            return self.predictions.fields(unmapped, fields)
+        except Problem as problem:
+            raise BadRecord(str(problem)) from None
 
     def _empty(self, raw: Any) -> bool:
         return missing(raw) or (self._cells and raw == "")

@@ -14,7 +14,15 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from longmark.errors import UserError, library
-from longmark.records import published_sets, reply_shapes, shapes, sheets, tools, traces
+from longmark.records import (
+    evaluators,
+    published_sets,
+    reply_shapes,
+    shapes,
+    sheets,
+    tools,
+    traces,
+)
 from longmark.records.files import (
     LARGEST,
     LONGEST_LINE,
@@ -31,7 +39,13 @@ from longmark.records.files import (
     unpacked_limit,
 )
 
-SHAPES = (*tools.SHAPES, *published_sets.SHAPES, *traces.SHAPES, *reply_shapes.SHAPES)
+SHAPES = (
+    *tools.SHAPES,
+    *evaluators.SHAPES,
+    *published_sets.SHAPES,
+    *traces.SHAPES,
+    *reply_shapes.SHAPES,
+)
 _READ = 1 << 18
 _READ_MORE = 1 << 22  # characters of an array that are read at first, and at most at a time
 _SPACES = re.compile(r"[ \t\r\n]*")

@@ -168,6 +168,7 @@ def _options() -> Any:
         notation.resolved,
         notation.reference_name,
         answer_tables.promptfoo_answers,
+        answer_tables.llama_index_results,
         set_answers.completions,
         set_answers.completion_labels,
         set_answers.best_answer,

@@ -251,6 +251,8 @@ class Reading:
         of_texts = (*self.ids_for_texts, *filter(None, (put_together, self._cut_texts())))
         of_questions = self._questions.notices() if self._questions is not None else ()
         of_folder = (self._of_folder,) if self._of_folder else ()
+        predicted = self._columns.predictions.notice(self.name) if not self.part else ""
+        of_texts = (*filter(None, (predicted,)), *of_texts)
         return (*of_folder, *of_questions, *of_texts, *self._expectations.notices())
 
     def _cut_texts(self) -> str:

@@ -16,6 +16,7 @@ from longmark.records import messages, paths
 
 _SHORT = 200  # characters of a text that is kept beside the fields
 _WORD = re.compile(r"\w+")
+_QUOTED = re.compile(r'"([^"]+)"')  # the name of a column that is no word, in a path
 
 
 @dataclass(frozen=True)
@@ -142,7 +143,8 @@ class Shape:
                 ignored["turns without a recorded answer"] += len(turns) - last_question - 1
                 turns = turns[: last_question + 1]
             fields["turns"] = turns
-        used = _WORD.findall(" ".join(self.fields.values()))
+        of_fields = " ".join(self.fields.values())
+        used = {*_WORD.findall(of_fields), *_QUOTED.findall(of_fields)}
         short = {
             key: value for key, value in record.items() if key not in used and _is_short(value)
         }

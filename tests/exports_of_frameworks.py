@@ -1,0 +1,85 @@
+"""What the files of frameworks' evaluators in examples/exports hold, by hand (`tests.exports` reads them)."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from tests.export import Export
+
+CAPITAL = "What is the capital of Italy?"
+RIVER = "Which river flows through Rome?"
+SEA = "Which sea is it near?"
+RIGHT_SEA = "The Tyrrhenian Sea"
+
+_AZURE = partial(Export, "azure-ai-evaluation 1.18.10", has_ids=False)
+_LLAMA_INDEX = partial(
+    Export,
+    "llama-index-core 0.14.25",
+    holds=(
+        (None, None, CAPITAL, "Rome", 2, ()),
+        (None, None, RIVER, "Tevere", 1, ()),
+    ),
+    has_ids=False,
+)
+_DSPY = partial(Export, "dspy 3.4.1", not_read="", has_ids=False)
+
+EXPORTS = (
+    _AZURE(
+        file="azure_ai_evaluation/answers.json",
+        says="answers of a file, of which one is empty and one missing",
+        holds=(
+            (None, None, CAPITAL, "Rome", 1, ("Rome",)),
+            (None, None, RIVER, "", 0, ("The Tiber",)),
+            (None, None, SEA, None, 0, (RIGHT_SEA,)),
+        ),
+        not_read="3 results of Azure's evaluators",
+    ),
+    _AZURE(
+        file="azure_ai_evaluation/target.json",
+        says="answers of a target with a passage, two of them empty",
+        holds=(
+            (None, None, CAPITAL, "Rome", 1, ("Rome",)),
+            (None, None, RIVER, "", 1, ("The Tiber",)),
+            (None, None, SEA, "", 1, (RIGHT_SEA,)),
+        ),
+        not_read="3 results of Azure's evaluators",
+    ),
+    _LLAMA_INDEX(
+        file="llama_index/results.json",
+        says="two evaluators' results of two answers, the first without the passages",
+        not_read="4 results of LlamaIndex's evaluators",
+    ),
+    _LLAMA_INDEX(
+        file="llama_index/results.jsonl",
+        says="the same, a result a line, the second evaluator's first",
+        not_read="2 results of LlamaIndex's evaluators, 2 results of another evaluator",
+    ),
+    Export(
+        "haystack-ai 3.4.1",
+        "haystack/report.csv",
+        "the right answer as `answer`, beside `predicted_answer`",
+        (
+            (None, None, CAPITAL, "Rome", 2, ("Rome",)),
+            (None, None, RIVER, "Tevere", 1, ("The Tiber",)),
+        ),
+        "",
+        has_ids=False,
+    ),
+    _DSPY(
+        file="dspy/results.json",
+        says="an answer, an empty one, a prediction that failed, which has the right answer under `answer`",
+        holds=(
+            (None, None, CAPITAL, "Rome", 1, ("Rome",)),
+            (None, None, RIVER, "", 1, ("The Tiber",)),
+            (None, None, SEA, None, 0, (RIGHT_SEA,)),
+        ),
+    ),
+    _DSPY(
+        file="dspy/results.csv",
+        says="the first two as CSV, in which an empty answer is an empty cell",
+        holds=(
+            (None, None, CAPITAL, "Rome", 1, ("Rome",)),
+            (None, None, RIVER, None, 1, ("The Tiber",)),
+        ),
+    ),
+)
