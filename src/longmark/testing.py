@@ -55,8 +55,8 @@ T = TypeVar("T")
 class ScoreOptions(TypedDict, total=False):
     """The models by role, and the settings of the run that the metric sees. All are optional.
 
-    judge: one model or several, a fake or a name. judging: how it is asked (default: without reasons). domain: None is
-    the built-in one.
+    judge: one model or several, a fake or a name. judging: how it is asked (default: without reasons, and read as a
+    run reads this judge). domain: None is the built-in one.
     calibrate: a file of labels that the checker is calibrated on.
     cache: a file for the calls, kept afterwards; without it they are in a temporary file.
     """
@@ -175,7 +175,7 @@ async def open_models(**options: Unpack[ScoreOptions]) -> AsyncIterator[Models]:
                 UsageLog(),
                 options.get("prompts") or PromptBook(),
                 options.get("domain") or load(),
-                options.get("judging", Judging()),
+                options.get("judging", Judging()).for_judges(backends.judges),
             )
         finally:
             named_models = [("judge", judge) for judge in judges] + list(by_role.items())

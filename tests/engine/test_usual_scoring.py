@@ -15,7 +15,9 @@ from longmark.errors import SettingsChanged
 from longmark.models.cache import CallCache
 from longmark.models.fake import FakeChat
 from longmark.models.registry import Registry
+from longmark.records import Example
 from longmark.records.write import read_rows
+from longmark.testing import score_sync
 
 METRIC = "ccrs.question_relevance"
 PROMPT = f"{METRIC}.txt"
@@ -104,3 +106,11 @@ def test_rows_and_manifest_say_how_scores_were_read_and_a_resumed_run_keeps_to_i
     run(scoring="expected")
     with pytest.raises(SettingsChanged, match="scoring"):
         run(scoring="text")
+
+
+def test_a_score_of_one_example_is_read_as_a_run_reads_it() -> None:
+    example = Example(**EXAMPLE)
+    (by_probability,) = score_sync(METRIC, example, judge=EmbeddedLike()).values()
+    assert by_probability.value == pytest.approx(0.9089, abs=1e-4)
+    (by_text,) = score_sync(METRIC, example, judge=FakeChat("80")).values()
+    assert by_text.value == 0.8
