@@ -160,6 +160,7 @@ async def open_models(**options: Unpack[ScoreOptions]) -> AsyncIterator[Models]:
     judges = list(judge) if isinstance(judge, Sequence) and not isinstance(judge, str) else [judge]
     by_role: dict[str, Any] = {role: options.get(role) for role in ROLES[1:]}
     by_role["checker"] = named_checker(by_role["checker"])
+    judging = options.get("judging", Judging())
     with tempfile.TemporaryDirectory(prefix="longmark-") as folder:
         cache = CallCache(options.get("cache") or Path(folder) / "calls.sqlite")
         opener = Registry(cache)
@@ -175,7 +176,7 @@ async def open_models(**options: Unpack[ScoreOptions]) -> AsyncIterator[Models]:
                 UsageLog(),
                 options.get("prompts") or PromptBook(),
                 options.get("domain") or load(),
-                options.get("judging", Judging()).for_judges(backends.judges),
+                judging.for_judges(backends.judges),
             )
         finally:
             named_models = [("judge", judge) for judge in judges] + list(by_role.items())

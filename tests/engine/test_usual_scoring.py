@@ -109,7 +109,7 @@ def test_rows_and_manifest_say_how_scores_were_read_and_a_resumed_run_keeps_to_i
 
 
 def test_a_score_of_one_example_is_read_as_a_run_reads_it() -> None:
-    example = Example(**EXAMPLE)
+    example = Example.model_validate(EXAMPLE)
     (by_probability,) = score_sync(METRIC, example, judge=EmbeddedLike()).values()
     assert by_probability.value == pytest.approx(0.9089, abs=1e-4)
     (by_text,) = score_sync(METRIC, example, judge=FakeChat("80")).values()
