@@ -209,6 +209,9 @@ def places(kind: str, text: str, language: str, **more: Any) -> set[tuple[str, s
         ("number", "en", "It has 1,200 parts, 3.5 of it [7] in COVID-19 since 1990, see www.a.org/5", {"1,200", "3.5"}),
         ("number", "de", "Es sind 1.200 Teile und 3,5 Prozent.", {"1.200", "3,5"}),
         ("number", "", "Il y a 12 maisons et 1,200 arbres.", {"12"}),
+        ("number", "", "Il y a 12 maisons et 1 200 arbres, 1\u202f234 haies.", {"12"}),
+        ("number", "de", "Es sind 12 Teile und 1'200 oder 1 200 Schrauben.", {"12"}),
+        ("number", "", "فيها ٦٠ بيتًا و١٬٢٠٠ شجرة و٣٫٥ بالمئة.", {"٦٠"}),
         ("date", "en", "In March 1990 they may march; 1500 people came on 2020-05-01.", {"March", "1990", "2020"}),
         ("date", "zh", "1990年3月有1500人。", {"1990", "3"}),
         ("unit", "en", "It is 5 km or 3 miles and 20 °C for days.", {"km", "miles", "°C"}),
@@ -238,6 +241,13 @@ def test_a_changed_number_keeps_its_form_and_a_share_stays_below_all():
     assert all("," in new for _, new in places("number", "Es sind 9,4 Meter.", "de"))
     assert {new for _, new in places("number", "About 60% of them.", "en")} == {"30", "42", "90"}
     assert {new for _, new in places("number", "It has 0 parts.", "en")} == {"1", "2"}
+    assert {new for _, new in places("number", "يوجد ٦٠ بيتًا.", "")} == {
+        "٣٠",
+        "٤٢",
+        "٩٠",
+        "١٢٠",
+        "١٨٠",
+    }
 
 
 def test_a_deleted_sentence_states_a_fact_of_a_passage_that_the_rest_does_not():

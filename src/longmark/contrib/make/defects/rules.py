@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import random
 import re
+import unicodedata
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence, Set
@@ -43,8 +44,10 @@ _CLOSING = ".!?…。！？\"'”’»)*_"
 _NAME = r"(?<=[a-z,] )[A-Z][\w&-]+(?: (?:(?:of|the|de|and) )?[A-Z][\w&-]+)*"
 _NUMBER = {"": r"\d+", GERMAN: r"\d{1,3}(?:\.\d{3})+(?:,\d+)?|\d+(?:,\d+)?"}
 _ENGLISH_NUMBER = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?"
-_NOT_BEFORE = r"(?<![A-Za-z0-9_.,:/#^–-])"
-_NOT_BEHIND = r"(?![A-Za-z0-9_]|[.,:/–-]\d|-\w|年|月|日)"
+_NOT_BEFORE = r"(?<![A-Za-z\d_.,:/#^–٫٬-])"
+_NOT_BEHIND = r"(?![A-Za-z\d_]|[.,:/–٫٬-]\d|-\w|年|月|日)"
+_GAP = "[ \u00a0\u2009\u202f'’]"  # between groups of a number, 1 234: a part of it is no number
+_NOT_IN_GROUPS = rf"(?<!\d{_GAP}(?=\d{{3}}(?!\d)))(?!\d{{1,3}}{_GAP}\d{{3}}(?!\d))"
 _ISO_YEAR = r"(?<![\w-])(?:1\d{3}|20\d{2})(?=-(?:0[1-9]|1[0-2])-\d{2}(?!\d))"
 
 
@@ -200,9 +203,16 @@ def number(answer: AnswerToChange) -> list[Place]:
             f"{changed_value:.{places}f}" for changed_value in changed if changed_value <= ceiling
         }
         return [
-            (f"{int(integral):,}".replace(",", thousands) if thousands in match[0] else integral)
-            + (dot and point)
-            + decimals
+            _in_digits_of(
+                match[0],
+                (
+                    f"{int(integral):,}".replace(",", thousands)
+                    if thousands in match[0]
+                    else integral
+                )
+                + (dot and point)
+                + decimals,
+            )
             for integral, dot, decimals in (
                 rounded_value.partition(".")
                 for rounded_value in sorted(rounded)
@@ -211,8 +221,19 @@ def number(answer: AnswerToChange) -> list[Place]:
         ]
 
     return answer.swaps(
-        _NOT_BEFORE + f"(?:{_NUMBER.get(answer.language, _ENGLISH_NUMBER)})" + _NOT_BEHIND, others
+        _NOT_BEFORE
+        + _NOT_IN_GROUPS
+        + f"(?:{_NUMBER.get(answer.language, _ENGLISH_NUMBER)})"
+        + _NOT_BEHIND,
+        others,
     )
+
+
+def _in_digits_of(written: str, european: str) -> str:
+    """A number in the script of another one: ٣٠ in that of ٦٠."""
+    digit = next(character for character in written if character.isdecimal())
+    zero = ord(digit) - unicodedata.decimal(digit)
+    return european.translate({ord("0") + value: zero + value for value in range(10)})
 
 
 def _year(answer: AnswerToChange) -> str:
