@@ -10,7 +10,7 @@ from typing import Any
 
 from longmark.errors import BadInput, UnknownColumns, UserError
 from longmark.options import named
-from longmark.records import beir, containers, parts, proposals, sources
+from longmark.records import beir, containers, parts, paths, proposals, sources
 from longmark.records.columns import Columns, columns_shown, field_of, is_like_an_id
 from longmark.records.conversation import answers, check_mode, scored
 from longmark.records.encodings import check_encoding, encoding_note
@@ -365,7 +365,8 @@ class Reading:
         if self.bad and self._skip_bad and not self.good:
             left = f"{self.name}: all records are bad ({self.bad:,} of {self.bad:,})"
             notes = self._encoding_note()
-            raise BadInput([left, *self.bad_lines, *notes], self.bad + 1 + len(notes))
+            lines = [left, *self.bad_lines, *notes]
+            raise BadInput(lines, self.bad + 1 + len(notes), skippable=False)
         if self.bad and not self._skip_bad:
             if notes := self._encoding_note():
                 raise BadInput([*self.bad_lines, *notes], self.bad + 1)
@@ -384,6 +385,12 @@ class Reading:
         ]
         proposed = proposals.proposed(free_columns, free_fields)
         option = proposals.options(proposed) or named("mapping", {"question": "COLUMN"})
+        nested = [
+            path
+            for path in paths.known(self._columns.sample[0])
+            if path.strip('"') not in self._columns.sample[0]
+        ]
+        columns += f"; in them {columns_shown(nested)}" if nested and not proposed else ""
         message = (
             f"{self.name}: no known column in any of {self.bad:,} records (found {columns}); name the columns"
             + (", for example:" if proposed else " with:")
