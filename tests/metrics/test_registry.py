@@ -164,6 +164,7 @@ DECLARED: dict[str, tuple[list[str], dict[str, object], Any]] = {
             "empty": "undefined",
             "support": "whole",
             "elsewhere": False,
+            "unit": "sentences",
         },
         {
             **dict.fromkeys(

@@ -51,6 +51,10 @@ the weight of their best citation. With limit=1 the first citation of a sentence
 at 0320283 (metrics/citation_metric.py), which computes the track's weighted scores. elsewhere: whether a sentence that
 its sources do not support, or that names none and needs one, is asked about with each other source of the example: its
 state is then `supported elsewhere` where one supports it, and `passages` has which; no score changes.
+unit: `claims`: recall, precision, f1 and uncited are of the claims of the answer in place of its sentences: those that the
+example carries, else those that the first judge lists (as for RAGChecker, in the same call). A claim has the citations of
+the sentence with most of its words. A citation is needed if a claim of its sentence needs it; those of a sentence without
+a claim do not count. It takes the calls that list claims.
 Deviations: sentences are those of `text.sentences` (ALCE: NLTK). A marker behind the full stop belongs to the sentence
 before it; with `reading=alce` to the next, as NLTK splits, and at the end it is a sentence without words, which is not
 supported (ALCE asks its model about the empty text). f1 is ours. With `reading=all` the other sources of a sentence still
@@ -76,6 +80,7 @@ from longmark.metrics.citations._answer import CitedAnswer
 from longmark.metrics.citations._answer import read_answer as read_answer  # published here
 from longmark.metrics.citations._arithmetic import ASKED, FATED, citation_scores
 from longmark.metrics.citations._calls import calls, checks, pairs_asked
+from longmark.metrics.citations._claims import with_claims
 from longmark.metrics.citations._grades import FULL, SUPPORT, graded, judge_of
 from longmark.metrics.citations._joint import (
     JOINT_SUPPORT,
@@ -105,6 +110,7 @@ from longmark.metrics.citations._support import (
 from longmark.models.handles import Models
 from longmark.records import Example
 from longmark.records.evidence import CitedClaim, SourceFate
+from longmark.text.claims import CLAIMS
 from longmark.text.context import sent_with
 from longmark.text.entailment import PROMPTS, JudgeChecker, checker_of
 
@@ -125,17 +131,39 @@ async def score(
     text = example.answer or ""
     answer = await aside(len(text), lambda: read_answer(example, params))
     results: dict[str, Score | NoScore] = {}
-    if any(part in ASKED for part in parts):
-        results |= await _asked(example, models, params, parts, answer)
+    of_units = [part for part in parts if part in (*ASKED, "uncited")]
+    if of_units:
+        results |= await _of_units(example, models, params, of_units, answer)
     if "resolvable" in parts:
         results["resolvable"] = _resolvable(answer, params)
-    if "uncited" in parts:
-        results["uncited"] = _uncited(answer)
     if "distinct_sources" in parts:
         results["distinct_sources"] = _distinct(answer)
     if "quotes" in parts:
         size = len(text) + sum(len(source.text or "") for source in answer.sources)
         results["quotes"] = await aside(size, partial(_quotes, answer, params))
+    return results
+
+
+async def _of_units(
+    example: Example,
+    models: Models,
+    params: CitationsParams,
+    parts: Collection[str],
+    answer: CitedAnswer,
+) -> dict[str, Score | NoScore]:
+    """The scores of sentences, or of claims."""
+    results: dict[str, Score | NoScore] = {}
+    if params.unit == "claims":
+        try:
+            answer = await with_claims(example, models, params, answer)
+        except NoScore as unscored:
+            return dict.fromkeys(parts, unscored)
+        except (ModelError, OverBudget) as error:
+            return dict.fromkeys(parts, NoScore(error.status, str(error)))
+    if any(part in ASKED for part in parts):
+        results |= await _asked(example, models, params, parts, answer)
+    if "uncited" in parts:
+        results["uncited"] = _uncited(answer, params)
     return results
 
 
@@ -269,13 +297,14 @@ def _resolvable(answer: CitedAnswer, params: CitationsParams) -> Score | NoScore
     )
 
 
-def _uncited(answer: CitedAnswer) -> Score | NoScore:
+def _uncited(answer: CitedAnswer, params: CitationsParams) -> Score | NoScore:
     needing = [sentence for sentence in answer.sentences if sentence.needs_source]
     if not needing:
         return NoScore("undefined", "The answer has no sentence that needs a source.")
     uncited = [sentence.text for sentence in needing if not sentence.citations]
     return Score(
-        len(uncited) / len(needing), {"uncited": uncited, "sentences_in_total": len(needing)}
+        len(uncited) / len(needing),
+        {"uncited": uncited, f"{params.unit}_in_total": len(needing)},
     )
 
 
@@ -383,7 +412,7 @@ METRIC = Metric(
     models=("judge", "checker"),
     optional=("judge", "checker"),
     default_checker="embedded",
-    prompts=(*PROMPTS, JOINT_SUPPORT, SUPPORT),
+    prompts=(*PROMPTS, JOINT_SUPPORT, SUPPORT, CLAIMS),
     version=4,
     carries=lambda example, _params, _part: {"contexts"} if example.sources else (),
     params=CitationsParams,

@@ -46,12 +46,13 @@ def _recall(sentences: Sequence[CheckedStatement], params: CitationsParams) -> f
 
 
 def _precision(sentences: Sequence[CheckedStatement], params: CitationsParams) -> float | NoScore:
-    fates = [
-        fate
-        for sentence in sentences
-        if not sentence.cited.rejected
-        for fate in _decidable(sentence, params)
-    ]
+    fates = _fates(
+        [
+            (sentence.cited.origin, _decidable(sentence, params))
+            for sentence in sentences
+            if not sentence.cited.rejected
+        ]
+    )
     decided = [fate for fate in fates if fate != MISSING]
     if len(decided) < len(fates) and params.missing == "unscored":
         return _missing(sentences)
@@ -62,6 +63,27 @@ def _precision(sentences: Sequence[CheckedStatement], params: CitationsParams) -
     if params.empty == "zero":
         return 0.0
     return NoScore("undefined", "The answer names no source.")
+
+
+def _fates(fates_of_statements: Sequence[tuple[int | None, Sequence[str]]]) -> list[str]:
+    """The fates of all citations. The claims of a sentence share its citations: each counts once, with the best of its
+    fates, since one claim that needs it is enough."""
+    fates: list[str] = []
+    by_origin: dict[int, list[str]] = {}
+    for origin, of_statement in fates_of_statements:
+        if origin is None:
+            fates += of_statement
+        elif origin in by_origin:
+            pairs = zip(by_origin[origin], of_statement, strict=True)
+            by_origin[origin] = [min(pair, key=_fate_rank) for pair in pairs]
+        else:
+            by_origin[origin] = list(of_statement)
+    return fates + [fate for of_origin in by_origin.values() for fate in of_origin]
+
+
+def _fate_rank(fate: str) -> float:
+    """The best fate first. A citation whose source is missing may be one that a claim needs."""
+    return 0.5 if fate == MISSING else 1 - _CITATION_WEIGHTS.get(fate, 0.0)
 
 
 def _decidable(sentence: CheckedStatement, params: CitationsParams) -> Sequence[str]:

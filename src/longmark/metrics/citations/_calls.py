@@ -17,6 +17,7 @@ from longmark.metrics.citations._support import (
     possible_pairs,
 )
 from longmark.records import Example
+from longmark.text.claims import answer_calls
 
 Rounds = list[list[Pair]]
 
@@ -32,8 +33,31 @@ def _elsewhere(answer: CitedAnswer, params: CitationsParams) -> list[Pair]:
 
 
 def calls(
-    example: Example, params: CitationsParams, _judges: int, parts: Collection[str] = ASKED
+    example: Example,
+    params: CitationsParams,
+    _judges: int,
+    parts: Collection[str] = ASKED,
 ) -> int:
+    return _claim_calls(example, params, parts) + _support_calls(example, params, parts)
+
+
+def _claim_calls(
+    example: Example,
+    params: CitationsParams,
+    parts: Collection[str],
+) -> int:
+    """Those that list claims. How many claims there are is not known before; there are about as many as sentences."""
+    if params.unit == "sentences" or not any(part in (*ASKED, "uncited") for part in parts):
+        return 0
+    return sum(answer_calls(example).values())
+
+
+def _support_calls(
+    example: Example,
+    params: CitationsParams,
+    parts: Collection[str],
+) -> int:
+    """Those of the judge or checker that decides what supports what."""
     if not any(part in ASKED for part in parts):
         return 0
     answer = read_answer(example, params)
@@ -55,11 +79,19 @@ def calls(
     return count + most_calls(alone, answer.sources, params.batch)[0]
 
 
-def checks(example: Example, params: CitationsParams, parts: Collection[str] = ASKED) -> int:
-    return 0 if params.support == "graded" else calls(example, params, 1, parts)
+def checks(
+    example: Example,
+    params: CitationsParams,
+    parts: Collection[str] = ASKED,
+) -> int:
+    return 0 if params.support == "graded" else _support_calls(example, params, parts)
 
 
-def pairs_asked(example: Example, params: CitationsParams, parts: Collection[str] = ASKED) -> int:
+def pairs_asked(
+    example: Example,
+    params: CitationsParams,
+    parts: Collection[str] = ASKED,
+) -> int:
     """Of a checker that is no judge, which no joint call asks."""
     if params.support == "graded" or not any(part in ASKED for part in parts):
         return 0

@@ -129,7 +129,11 @@ class _DraftCall:
     sentences: set[str] = field(default_factory=set)
     size: int = 0
 
-    def cost(self, pair: Pair, places: Collection[int]) -> int:
+    def cost(
+        self,
+        pair: Pair,
+        places: Collection[int],
+    ) -> int:
         text_size = 0 if pair[1] in self.sentences else utf8_size(pair[1])
         return text_size + 6 + 4 * len(places)
 

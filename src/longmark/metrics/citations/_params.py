@@ -22,11 +22,16 @@ class CitationsParams:
     empty: Literal["undefined", "zero"] = paper("undefined", "zero")
     support: Literal["whole", "graded"] = "whole"
     elsewhere: bool = False
+    unit: Literal["sentences", "claims"] = paper("sentences", "sentences")
 
     def __post_init__(self) -> None:
         if self.elsewhere and self.support == "graded":
             raise ValueError(
                 "elsewhere=true asks whether another source supports a whole sentence; leave out support=graded"
+            )
+        if self.unit == "claims" and self.reading == "alce":
+            raise ValueError(
+                "reading=alce reads sentences as ALCE's code does; leave out unit=claims"
             )
         if not 1 <= self.batch <= _LARGEST_BATCH:
             raise ValueError(

@@ -40,6 +40,8 @@ class CitedStatement:
     needs_source: bool = True
     rejected: bool = False
     """Whether the sentence is not supported whatever its sources say (as published: a number is out of range)."""
+    origin: int | None = None
+    """Of a claim, the number of the sentence that it comes from, from 0, whose citations it has."""
 
     @property
     def premise(self) -> Premise:
