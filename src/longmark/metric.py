@@ -7,7 +7,7 @@ It raises `errors.NoScore` if the example is unscored. It does not load, cache, 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
@@ -103,6 +103,13 @@ def paper(default: Any, published: Any) -> Any:
     return field(default=default, metadata={"published": published})
 
 
+def _not_raised(
+    _params: object,
+) -> int:
+    """The version of a metric that no parameter changes."""
+    return 0
+
+
 @dataclass(frozen=True, slots=True)
 class NoParams:
     """The parameters of a metric that has none."""
@@ -147,10 +154,13 @@ class Metric:
     reach             params -> the greatest score that an answer in its own words can get, where only one that equals
                       the reference gets more; None: the upper bound. Pages colour and order scores by it
     caution           (params, limit) -> what a user should know who requires a mean of at least the limit, "": nothing
+    remarks           (example, params) -> what a user should know of how it is read, a sentence each; a run tells each
+                      once, with the number of answers
     view              how a page shows its evidence, one of `VIEWS`; "": as recorded
     turns             what it scores of a conversation: modes of `--turns`
     silence           what an answer gets that says nothing, of every score or by the part of its name; a test holds it
     version           raised by 1 when the same inputs get another score; in the signature of its rows from 2 on
+    raised            params -> what is added to the version: changes of what only some parameters read
     name, doc, source, origin of a metric from outside the package: its name (None: that of its first prompt),
                       documentation, a hash of what computes it, which is in the signature of its rows, and where it is
                       from (`file`, `module` or the content of a `rubric`)
@@ -185,12 +195,14 @@ class Metric:
     turns: tuple[str, ...] = ANSWERS
     silence: Silence | Mapping[str, Silence] = Silence()
     version: int = 1
+    raised: Callable[..., int] = _not_raised
     name: str | None = None
     doc: str = ""
     source: str = ""
     origin: Mapping[str, Any] = field(default_factory=dict)
     evidence: tuple[str, ...] | Mapping[str, tuple[str, ...]] | None = None
     carries: Callable[[Any, Any, str], Collection[str]] = lambda _example, _params, _part: ()
+    remarks: Callable[..., Iterable[str]] | None = None
     by_part: bool = False
     default_checker: str = ""
 

@@ -17,6 +17,7 @@ from longmark.engine.folder import ExampleChanges, RunFolder
 from longmark.engine.interruption import interruptible
 from longmark.engine.pairs import check_kind
 from longmark.engine.profile_check import ProfileCheck
+from longmark.engine.remarks import Remarks
 from longmark.engine.settings import SessionOptions, Settings, check_turns, unsupported
 from longmark.engine.split import PartNotes, limited, same_part
 from longmark.engine.worker import RunProgress, WorkerPool
@@ -180,6 +181,8 @@ class _Session:
             answered = self._notes.places(self._source)
         if self._profiles:
             answered = self._profiles.over(answered)
+        self._remarks = Remarks(self._settings.selected)
+        answered = self._remarks.over(answered)
         staged = self._folder.stage(_due(answered, self._settings.selected, self._folder))
         self._begin(staged)
         # The manifest is on the disk with its new settings before the first outdated row is dropped.
@@ -234,6 +237,7 @@ class _Session:
             self._source.unanswered,
             *self._source.notices,
             *self._folder.told_apart.notices(),
+            *self._remarks.notices(),
         )
         for notice in filter(None, notices):
             self._options.tell(notice)

@@ -275,9 +275,7 @@ class Settings:
 
     def params_of(self, chosen: Selected) -> dict[str, Any]:
         """A metric's parameters, its version from 2 on, and the hash of its source if it is from outside."""
-        identity: dict[str, Any] = (
-            {"version": chosen.metric.version} if chosen.metric.version > 1 else {}
-        )
+        identity: dict[str, Any] = {"version": chosen.version} if chosen.version > 1 else {}
         identity |= {"source": chosen.metric.source} if chosen.metric.source else {}
         return dataclasses.asdict(chosen.params) | identity
 

@@ -86,6 +86,11 @@ class Selected:
         return self.base + self.suffix
 
     @property
+    def version(self) -> int:
+        """Of the metric, as its parameters are."""
+        return self.metric.version + self.metric.raised(self.params)
+
+    @property
     def doc(self) -> str:
         return self.metric.doc if self.metric.source else docstring(self.base)
 
@@ -267,7 +272,8 @@ def select(
             hits = [(name, metric, score) for score in metric.published(name, domain)]
         for name, metric, score in hits:
             params, judging = parameters(name, metric, settings, as_published=as_published)
-            chosen = Selected(name, metric, {}, params, judging | _cited(request, name, metric))
+            cited = _cited(request, name, metric, params)
+            chosen = Selected(name, metric, {}, params, judging | cited)
             before = selected.setdefault(chosen.name, chosen)
             if before.metric.source != metric.source:
                 raise UserError(f"{name}: two different metrics have this name; rename one of them")
@@ -287,13 +293,14 @@ def built_in(scores: Iterable[str]) -> list[Selected]:
     return selected
 
 
-def _cited(signature: str | Metric, name: str, metric: Metric) -> dict[str, Any]:
+def _cited(signature: str | Metric, name: str, metric: Metric, params: Any) -> dict[str, Any]:
     """How a signature says that the metric's judges were asked. UserError where it is of another version of it."""
     signed_settings = settings_in(signature) if isinstance(signature, str) else {}
-    if signed_settings.get("metric", str(metric.version)) != str(metric.version):
+    version = metric.version + metric.raised(params)
+    if signed_settings.get("metric", str(version)) != str(version):
         raise UserError(
             f"{name}: the signature is of version {signed_settings['metric']} of the metric, and this longmark has version "
-            f"{metric.version}, which gives other scores. Install the longmark of the signature, or name the metric alone"
+            f"{version}, which gives other scores. Install the longmark of the signature, or name the metric alone"
         )
     return parameters(
         name,

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import longmark
+from longmark.cli import main
 from longmark.metrics.citations import CitationsParams, read_answer
 from longmark.records import Example
 from longmark.records.read import Reading
+from longmark.scores.files import rows_of
 
 ICE = "Ice floats on water."
 SALT = "Salt melts ice on roads."
@@ -123,6 +126,36 @@ def test_numbers_count_from_0_where_0_is_there_and_the_last_from_1_is_not(tmp_pa
     (row,) = run.rows()
     assert row.score == 1
     assert "counts its sources from 0" in row.evidence["rule"]
+
+
+def test_the_run_tells_once_that_answers_count_from_0_and_that_an_id_names_several_sources(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from_zero = {"question": "?", "answer": f"{ICE[:-1]} [0]. {RAIN[:-1]} [2].", "contexts": TEXTS}
+    one_id = [{"id": "doc", "text": ICE}, {"id": "doc", "text": SALT}]
+    records = [
+        {**from_zero, "id": "a"},
+        {**from_zero, "id": "b"},
+        {"id": "c", "question": "?", "answer": f"{ICE[:-1]} [doc].", "contexts": one_id},
+        {"id": "d", "question": "?", "answer": f"{ICE[:-1]} [1].", "contexts": one_id},
+    ]
+    names = ("resolvable", "distinct_sources", "quotes")
+    path = tmp_path / "answers.jsonl"
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    metrics = ",".join(f"citations.{name}" for name in names)
+    main(["run", str(path), "--metrics", metrics, "--out", str(tmp_path / "run")])
+    told = [line for line in capsys.readouterr().err.splitlines() if "source" in line]
+    assert len(told) == 2
+    assert told[0].startswith("2 answers: The answer counts its sources from 0")
+    assert told[1].startswith("1 answer: The answer names an id that several sources have")
+    rules = {
+        (row.example_id, row.metric): row.evidence.get("rule", "")
+        for row in rows_of(tmp_path / "run" / "rows.jsonl")
+    }
+    for name in ("resolvable", "distinct_sources"):
+        assert "from 0" in rules["a", f"citations.{name}"]
+        assert "read together" in rules["c", f"citations.{name}"]
+        assert not rules["d", f"citations.{name}"]
 
 
 @pytest.mark.parametrize(

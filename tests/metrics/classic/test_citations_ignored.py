@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from longmark.errors import UserError
+from longmark.metrics import select
 from longmark.records import Context, Example
 from longmark.testing import score_sync
 
@@ -50,3 +52,19 @@ def test_length_and_readability_count_the_words_alone(form: str) -> None:
     plain = value("score.readability.reading_ease", REFERENCE)
     ease = value("score.readability.reading_ease", FORMS[form], citations="ignore")
     assert ease == pytest.approx(plain)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_the_version_says_which_forms_are_ignored_and_does_not_move_where_none_is(
+    metric: str,
+) -> None:
+    (kept,) = select([metric])
+    (ignoring,) = select([f"{metric}@citations=ignore"])
+    assert kept.version == kept.metric.version
+    assert ignoring.version == kept.version + 1
+
+
+def test_a_signature_of_an_earlier_list_of_forms_is_refused() -> None:
+    with pytest.raises(UserError, match="version 2 of the metric, and this longmark has version 3"):
+        select(["classic.rouge_1@citations=ignore|metric:2|version:0.1.0"])
+    assert select(["classic.rouge_1|metric:2|version:0.1.0"])

@@ -76,7 +76,7 @@ from typing import Any
 from longmark.concurrency import aside
 from longmark.errors import ModelError, NoScore, OverBudget
 from longmark.metric import Metric, Score, ScoreSpec, Silence, Why
-from longmark.metrics.citations._answer import CitedAnswer
+from longmark.metrics.citations._answer import CitedAnswer, remarks
 from longmark.metrics.citations._answer import read_answer as read_answer  # published here
 from longmark.metrics.citations._arithmetic import ASKED, FATED, citation_scores
 from longmark.metrics.citations._calls import calls, checks, pairs_asked
@@ -118,7 +118,6 @@ _NAMES_SHOWN = 3  # in a reason
 _IN_PARENTHESES = re.compile(r"(?<=\w\s)\(\d{1,2}\)(?=[.,;:!?]|\s|$)")
 _NO_SOURCE = "The answer names no source."
 _PARENTHESES = " It has numbers in parentheses: citations@parentheses=true reads them as markers."
-_FROM_ZERO = "The answer counts its sources from 0: it has [0], and no number of the last from 1."
 
 
 # Scores ------------------------------------------------------------------------------------------------------------
@@ -176,7 +175,7 @@ async def _asked(
 ) -> dict[str, Score | NoScore]:
     parts_asked = [part for part in ASKED if part in parts]
     names: dict[str, Any] = {}
-    rules = [_FROM_ZERO] if answer.counts_from_zero else []
+    rules = answer.rules
     try:
         if not _asks(answer, params):
             sentences = [_without_text(sentence) for sentence in answer.sentences]
@@ -293,8 +292,16 @@ def _resolvable(answer: CitedAnswer, params: CitationsParams) -> Score | NoScore
     absent = [citation.name for citation in decided if citation.status == "none"]
     return Score(
         1 - len(absent) / len(decided),
-        {"not_resolvable": list(dict.fromkeys(absent)), "citations_in_total": len(decided)},
+        {
+            "not_resolvable": list(dict.fromkeys(absent)),
+            "citations_in_total": len(decided),
+            **_rule(answer),
+        },
     )
+
+
+def _rule(answer: CitedAnswer) -> dict[str, str]:
+    return {"rule": " ".join(answer.rules)} if answer.rules else {}
 
 
 def _uncited(answer: CitedAnswer, params: CitationsParams) -> Score | NoScore:
@@ -314,7 +321,7 @@ def _distinct(answer: CitedAnswer) -> Score:
         for citation in answer.citations
         if citation.status != "none"
     }
-    return Score(len(distinct), {"sources": list(distinct.values())})
+    return Score(len(distinct), {"sources": list(distinct.values()), **_rule(answer)})
 
 
 def _quotes(answer: CitedAnswer, params: CitationsParams) -> Score | NoScore:
@@ -340,7 +347,7 @@ def _quotes(answer: CitedAnswer, params: CitationsParams) -> Score | NoScore:
         for quotation in decided
     ]
     exact = sum(quotation.start is not None for quotation in decided)
-    return Score(exact / len(decided), {"quotes": rows})
+    return Score(exact / len(decided), {"quotes": rows, **_rule(answer)})
 
 
 def _located(quote: str, answer: CitedAnswer) -> tuple[Quotation, bool]:
@@ -414,6 +421,7 @@ METRIC = Metric(
     default_checker="embedded",
     prompts=(*PROMPTS, JOINT_SUPPORT, SUPPORT, CLAIMS),
     version=4,
+    remarks=remarks,
     carries=lambda example, _params, _part: {"contexts"} if example.sources else (),
     params=CitationsParams,
     calls=calls,

@@ -19,6 +19,9 @@ from longmark.metrics.citations._support import CitedStatement
 from longmark.records import Example
 from longmark.text.citations import cited_text
 
+FROM_ZERO = "The answer counts its sources from 0: it has [0], and no number of the last from 1."
+ONE_ID = "The answer names an id that several sources have: these are one source, read together."
+
 
 @dataclass(frozen=True, slots=True)
 class CitedAnswer:
@@ -28,6 +31,12 @@ class CitedAnswer:
     sources: tuple[CitableSource, ...]
     plain: str
     counts_from_zero: bool = False
+
+    @property
+    def rules(self) -> list[str]:
+        """What a reader of a score should know of how the markers were read."""
+        joined = any(len(citation.places) > 1 for citation in self.citations)
+        return [FROM_ZERO] * self.counts_from_zero + [ONE_ID] * joined
 
     @property
     def citations(self) -> list[Citation]:
@@ -59,3 +68,15 @@ def read_answer(example: Example, params: CitationsParams) -> CitedAnswer:
         text.plain,
         from_zero,
     )
+
+
+def remarks(example: Example, params: CitationsParams) -> list[str]:
+    """What a run tells of how the markers of its answers are read."""
+    sources = sources_of(example)
+    ids = [source.id for source in sources if source.id]
+    # an answer without either sign is not read twice
+    if not (
+        params.reading == "all" and ("0" in (example.answer or "") or len(set(ids)) < len(ids))
+    ):
+        return []
+    return read_answer(example, params).rules

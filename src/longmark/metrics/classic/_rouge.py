@@ -12,6 +12,7 @@ from longmark.concurrency import aside
 from longmark.errors import library
 from longmark.metric import Metric, Score, Silence
 from longmark.records import Example
+from longmark.text.citation_tags import forms_added
 from longmark.text.citations import Citations, scored_texts
 from longmark.text.tokens import EXTRA, Tokenizer, divided, tokens
 
@@ -108,6 +109,7 @@ def metric(overlap: Overlap, params: type[RougeParams] = RougeParams) -> Metric:
         params=params,
         silence=Silence(empty=0),
         version=2,
+        raised=forms_added,
     )
 
 

@@ -22,6 +22,7 @@ from longmark.concurrency import aside
 from longmark.errors import NoScore
 from longmark.metric import ANSWERS, Metric, Score, ScoreSpec, Silence
 from longmark.records import Example
+from longmark.text.citation_tags import forms_added
 from longmark.text.citations import Citations, scored_texts
 from longmark.text.tokens import Tokenizer, tokens
 
@@ -68,4 +69,5 @@ METRIC = Metric(
     },
     silence=Silence(empty=0),
     version=2,
+    raised=forms_added,
 )

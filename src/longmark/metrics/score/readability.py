@@ -36,6 +36,7 @@ from longmark.metrics.score._formulas import FORMULAS
 from longmark.metrics.score._syllables import syllables
 from longmark.records import Example
 from longmark.records.evidence import Evidence
+from longmark.text.citation_tags import forms_added
 from longmark.text.citations import Citations, scored_texts
 from longmark.text.language import ENGLISH, NAMES, language_of
 from longmark.text.sentences import sentences, words
@@ -259,4 +260,5 @@ METRIC = Metric(
     },
     silence=Silence(empty="undefined"),
     version=3,
+    raised=forms_added,
 )

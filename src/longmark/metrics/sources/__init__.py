@@ -302,5 +302,6 @@ METRIC = Metric(
     checks=_checks,
     relations=_relations,
     view="graph",
+    version=2,
     silence=Silence("undefined", "undefined", "undefined"),
 )
