@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from longmark.records.files import lines
+from longmark.records.topics import bare
 
 SUFFIXES = frozenset((".qrels", ".txt"))
 _LINE = re.compile(rb"\s*(\S+)\s+(\S+)\s+(\S+)\s+(-?[0-9]{1,9})\s*")
@@ -23,7 +24,7 @@ def is_one(path: Path) -> bool:
         return False
     if path.suffix.lower() == ".qrels":
         return path.stat().st_size > 0
-    first = [line for _, line in islice(lines(path, ""), _LOOKED_AT) if line.strip()]
+    first = [bare(line) for _, line in islice(lines(path, ""), _LOOKED_AT) if line.strip()]
     return bool(first) and all(_LINE.fullmatch(line) for line in first)
 
 
@@ -32,7 +33,7 @@ def judgments(path: Path) -> Iterator[tuple[int, dict[str, Any] | str]]:
     for number, line in lines(path, ""):
         if not line.strip():
             continue
-        match = _LINE.fullmatch(line)
+        match = _LINE.fullmatch(bare(line))
         try:
             if match is None:
                 raise ValueError("expected four columns: TOPIC ITERATION DOCUMENT RELEVANCE")

@@ -28,7 +28,7 @@ def is_one(path: Path) -> bool:
     """Whether the first lines of a file are topics. UserError for a run of retrieval."""
     if path.suffix.lower() not in _OF_RUNS:
         return False
-    first = [_bare(line) for _, line in islice(lines(path, ""), _LOOKED_AT) if line.strip()]
+    first = [bare(line) for _, line in islice(lines(path, ""), _LOOKED_AT) if line.strip()]
     if first and all(_RANKED.fullmatch(line) for line in first):
         raise UserError(
             f"{path} is a run of retrieval: it has the ranks of passages and no answers. Name the file of the answers "
@@ -46,7 +46,7 @@ def topics(path: Path) -> Iterator[tuple[int, dict[str, Any] | str]]:
     for number, line in lines(path, ""):
         if not line.strip():
             continue
-        match = _TOPIC.fullmatch(_bare(line))
+        match = _TOPIC.fullmatch(bare(line))
         try:
             if match is None:
                 raise ValueError("expected two columns with a tab between: ID, TEXT")
@@ -55,5 +55,6 @@ def topics(path: Path) -> Iterator[tuple[int, dict[str, Any] | str]]:
             yield number, f"is no topic of TREC: {error}"
 
 
-def _bare(line: bytes) -> bytes:
+def bare(line: bytes) -> bytes:
+    """A line without its end and a mark of the byte order."""
     return line.removeprefix(codecs.BOM_UTF8).rstrip(b"\r\n")
