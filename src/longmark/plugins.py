@@ -28,6 +28,7 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -93,7 +94,8 @@ class OwnPoint:
 def own(group: str) -> dict[str, OwnPoint]:
     """Name -> entry point of longmark's own packages, sorted. Every command needs some, and `importlib.metadata` takes
     20 ms to import: so the file is read here. Empty for a copy of the sources that nobody installed."""
-    folder = _installed_as()
+    places = tuple(sys.path)
+    folder = _installed_as(places)
     if folder is None:
         return {}
     name, _, version = os.path.basename(folder).removesuffix(_SUFFIX).partition("-")
@@ -136,21 +138,23 @@ def only_own(group: str) -> bool:
     return True
 
 
-def _installed_as() -> str | None:
+@cache  # a command asks for several groups, and each time it would list every folder
+def _installed_as(places: tuple[str, ...]) -> str | None:
     """The folder that describes the installed longmark, the first on the path of imports."""
-    for place in sys.path:
+    for place in places:
         try:
             names = os.listdir(place or ".")
         except OSError:  # a zip file, or a folder that is not there
             continue
         for name in names:
-            described = os.path.join(place, name, "entry_points.txt")
+            folder = os.path.join(place, name)
+            described = os.path.join(folder, "entry_points.txt")
             if (
                 name.startswith("longmark-")
                 and name.endswith(_SUFFIX)
                 and os.path.isfile(described)
             ):
-                return os.path.join(place, name)
+                return os.path.abspath(folder)
     return None
 
 

@@ -19,7 +19,8 @@ from longmark.records.write import placed_rows, read_rows, replacing, write_exam
 from longmark.scores.files import examples_of
 from longmark.scores.manifest import read_manifest
 
-SUFFIXES = ("jsonl", "csv", "tsv", "parquet")
+TEXT_SUFFIXES = ("jsonl", "csv", "tsv")
+SUFFIXES = (*TEXT_SUFFIXES, "parquet")
 
 
 def row(example: str = "1", **changed: Any) -> Row:
@@ -86,34 +87,65 @@ ROWS = st.builds(
 )
 
 
-@pytest.mark.parametrize("suffix", SUFFIXES)
-@settings(max_examples=15)
-@given(rows=st.lists(ROWS, max_size=4, unique_by=lambda row: (row.example_id, row.system)))
-def test_rows_come_back(
-    tmp_path_factory: pytest.TempPathFactory, suffix: str, rows: list[Row]
-) -> None:
-    check_suffix(suffix)
-    path = tmp_path_factory.mktemp("rows") / f"rows.{suffix}"
+def lists_of_rows(most: int) -> st.SearchStrategy[list[Row]]:
+    return st.lists(ROWS, max_size=most, unique_by=lambda row: (row.example_id, row.system))
+
+
+def lists_of_examples(most: int) -> st.SearchStrategy[list[Example]]:
+    return st.lists(EXAMPLES, min_size=1, max_size=most, unique_by=lambda example: example.id)
+
+
+def check_rows(rows: list[Row], path: Path) -> None:
     assert write_rows(rows, path) == len(rows)
     assert list(read_rows(path)) == rows
 
 
-@pytest.mark.parametrize("suffix", SUFFIXES)
-@settings(max_examples=15)
-@given(examples=st.lists(EXAMPLES, min_size=1, max_size=4, unique_by=lambda example: example.id))
-def test_examples_come_back(
-    tmp_path_factory: pytest.TempPathFactory, suffix: str, examples: list[Example]
-) -> None:
-    check_suffix(suffix)
+def check_examples(examples: list[Example], path: Path) -> None:
     examples[0] = examples[0].model_copy(
         update={"question": "never empty"}
     )  # one record has a column that is known
-    path = tmp_path_factory.mktemp("examples") / f"examples.{suffix}"
     kept = [
         example.model_copy(update={"question": example.question or "q"}) for example in examples
     ]
     assert write_examples(kept, path) == len(kept)
     assert list(Reading(path)) == kept
+
+
+@pytest.mark.parametrize("suffix", TEXT_SUFFIXES)
+@settings(max_examples=15)
+@given(rows=lists_of_rows(4))
+def test_rows_come_back(
+    tmp_path_factory: pytest.TempPathFactory, suffix: str, rows: list[Row]
+) -> None:
+    check_rows(rows, tmp_path_factory.mktemp("rows") / f"rows.{suffix}")
+
+
+@pytest.mark.parametrize("suffix", TEXT_SUFFIXES)
+@settings(max_examples=15)
+@given(examples=lists_of_examples(4))
+def test_examples_come_back(
+    tmp_path_factory: pytest.TempPathFactory, suffix: str, examples: list[Example]
+) -> None:
+    check_examples(examples, tmp_path_factory.mktemp("examples") / f"examples.{suffix}")
+
+
+# A Parquet file is read by a process of its own: fewer files, of more records.
+@settings(max_examples=5)
+@given(rows=lists_of_rows(12))
+def test_rows_come_back_from_parquet(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[Row]
+) -> None:
+    check_suffix("parquet")
+    check_rows(rows, tmp_path_factory.mktemp("rows") / "rows.parquet")
+
+
+@settings(max_examples=5)
+@given(examples=lists_of_examples(12))
+def test_examples_come_back_from_parquet(
+    tmp_path_factory: pytest.TempPathFactory, examples: list[Example]
+) -> None:
+    check_suffix("parquet")
+    check_examples(examples, tmp_path_factory.mktemp("examples") / "examples.parquet")
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)

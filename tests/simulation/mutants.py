@@ -189,8 +189,10 @@ def _by_order(results: Any, keys: set[bytes]) -> dict[bytes, tuple[int, bytes]]:
     return dict(zip(sorted(keys), [one for _, *one in results], strict=False))
 
 
-def _finish_whole(self: Journal, batch: str, results: Any, *, rest_status: int | None) -> None:
-    _finish(self, batch, {} if rest_status is None else results, rest_status=rest_status)
+def _finish_whole(
+    self: Journal, batch: str, results: Any, *, rest_status: int | None, **more: Any
+) -> None:
+    _finish(self, batch, {} if rest_status is None else results, rest_status=rest_status, **more)
 
 
 async def _results_gone(self: Any, seen: Any, read: Any) -> Any:

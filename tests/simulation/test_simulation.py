@@ -24,25 +24,24 @@ PARTS = 40  # of the schedules, a test each; four classes, so that workers share
 
 FOUND_BY = {
     "a failed commit is not rolled back": 1361,
-    "a failed commit of replies goes unheard": 11,
-    "a claim is granted though the reply is stored": 15,
+    "a failed commit of replies goes unheard": 68,
+    "a claim is granted though the reply is stored": 20,
     "a claim is not released": 20,
-    "a lost reply leaves nothing behind": 30,
+    "a lost reply leaves nothing behind": 18,
     "calls under way are not reserved": 71,
-    "a short write goes unnoticed": 38,
     "rows are rewritten in place": 809,
-    "finished lines of an expired batch are dropped": 389,
+    "finished lines of an expired batch are dropped": 173,
     "submitted money is not counted": 189,
-    "a lost batch is sent again": 373,
+    "a lost batch is sent again": 77,
     "a batch that no list shows yet was never submitted": 1389,
     "whoever waits for an earlier batch is an attempt more": 101,
-    "results are deleted before they are stored": 1573,
-    "what waits for a batch counts as sent": 85,
+    "results are deleted before they are stored": 589,
     "`batches fetch` forgets what a run is submitting": 533,
-    "a follower is sent before its leader's reply is stored": 3,
+    "a follower is sent before its leader's reply is stored": 19,
     "the journal is not synchronised": 77,
 }
-"""Mutant -> the seed at which the search begins, so that it is short (`python -m bench.simulate --mutants`); else 0."""
+"""Mutant -> the seed at which the search begins, so that it is short (`python -m bench.simulate --mutants`, whose counts
+are seeds + 1); else 0. A change of what a session does moves them: a search from an old seed passes, and takes long."""
 
 
 class _Schedules:
@@ -78,8 +77,9 @@ class TestPlantedBugs:
     @pytest.mark.parametrize("name", MUTANTS)
     def test_is_found_within_the_schedules(self, name: str):
         first = FOUND_BY.get(name, 0)
-        seed, _ = found(name, chain(range(first, SCHEDULES), range(first))) or (-1, "")
+        seed, broken = found(name, chain(range(first, SCHEDULES), range(first))) or (-1, "")
         assert seed >= 0
+        assert "unexpected keyword argument" not in broken, "it no longer fits what it replaces"
         assert run(Schedule.of(seed)) is None
 
 

@@ -148,13 +148,13 @@ def _saddlepoint(terms: Floats, counts: Floats, variance: float) -> float:
     spread = float(counts @ terms**2) + variance
     saddle = 0.0
     for _ in range(200):
-        inverse = 1 - saddle * terms
-        slope = float(counts @ (terms / inverse)) + variance * saddle
+        ratios = terms / (1 - saddle * terms)
+        slope = float(counts @ ratios) + variance * saddle
         if slope > 0:
             high = saddle
         else:
             low = saddle
-        step = slope / (float(counts @ (terms / inverse) ** 2) + variance)
+        step = slope / (float(counts @ ratios**2) + variance)
         following = saddle - step
         if not low < following < high:
             following = (
