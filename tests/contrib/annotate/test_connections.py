@@ -59,6 +59,19 @@ def test_half_open_connections_give_way_to_others(served: ServedStudy):
         assert time.monotonic() - began < 5
 
 
+def test_a_newcomer_is_served_where_all_connections_are_idle(served: ServedStudy):
+    """The server takes 8; of 12 people who keep theirs open, the one that was idle longest is closed for the next."""
+    request = f"GET /mine HTTP/1.1\r\nHost: {urlsplit(served.url).netloc}\r\n\r\n".encode()
+    with ExitStack() as stack:
+        idle = []
+        for _ in range(12):
+            idle.append(stack.enter_context(opened(served, request)))
+            assert idle[-1].recv(65_536).startswith(b"HTTP/1.1 ")
+        assert {ended(connection) for connection in idle[:4]} == {b""}
+        idle[-1].sendall(request)
+        assert idle[-1].recv(65_536), "the newest is kept"
+
+
 def test_a_connection_that_is_at_work_is_not_closed_for_its_head(served: ServedStudy):
     """0.3 seconds are for the head alone: an idle connection is used again."""
     ada = served.person("Ada")

@@ -1,8 +1,9 @@
 """The connections of the server: how many there are, and how long each may take.
 
 A connection has 10 seconds to send the head of a request, a request 30 to send its body, and an idle connection is
-closed after 75. There are at most `most`. One more closes the oldest that has not sent a whole request yet, else the
-one that is idle longest: whoever opens many closes their own. What goes wrong on many connections is logged once a
+closed after 75. There are at most `most`. One more closes the oldest that has not sent a whole request yet, where those
+are more than a quarter: whoever opens many closes their own. Else it closes the one that is idle longest, so that a
+newcomer is served where all others are kept open by people who read. What goes wrong on many connections is logged once a
 minute.
 """
 
@@ -52,10 +53,11 @@ class Connections:
             connection.drop()
 
     def make_room(self) -> None:
-        for waiting in (self.unserved, self.idle):
-            while self.count > self.most and waiting:
-                oldest, _ = waiting.popitem(last=False)
-                oldest.drop()
+        while self.count > self.most and (self.unserved or self.idle):
+            many_unserved = len(self.unserved) > self.most // 4
+            waiting = self.unserved if many_unserved or not self.idle else self.idle
+            oldest, _ = waiting.popitem(last=False)
+            oldest.drop()
 
 
 class Connection(web.RequestHandler):
