@@ -12,8 +12,10 @@ from longmark.records.same import canonical, comparable
 from longmark.records.values import Problem, found, missing
 from longmark.records.values import name as name_of
 from longmark.scores.label_scales import NUMBER
+from longmark.text.numerals import european
 
 _COMMA = re.compile(r"[-+]?[0-9]+,[0-9]+")
+_THOUSANDS = re.compile(r"[-+]?[1-9][0-9]{0,2},[0-9]{3}")
 NOT_STATED = frozenset(("na", "n/a", "n.a."))
 """Words for none that are a label of their own where every line must have one (SCORE: the detail is not stated)."""
 EMPTY_CELLS = NOT_STATED | frozenset(("#n/a", "#na", "<na>", "nan", "none", "null"))
@@ -31,9 +33,15 @@ def spelled(raw: Any) -> str | None:
     return " ".join(str(raw).split()) if isinstance(raw, str | int | float) else None
 
 
+def _digits(text: str) -> str:
+    """A number in the digits of another script, or with another minus, as `NUMBER` has it: ３, ٣٫٥, −1."""
+    return text if text.isascii() else european(text).replace("−", "-").replace("٫", ".")
+
+
 def class_key(text: str) -> str:
     """A value as it is compared with those to leave out: without case, and `99.0` as `99`."""
-    return repr(float(text)) if NUMBER.fullmatch(text) else comparable(text)
+    number = _digits(text)
+    return repr(float(number)) if NUMBER.fullmatch(number) else comparable(text)
 
 
 def group_value(value: Any) -> str | None:
@@ -56,13 +64,15 @@ def plain_value(column: str, raw: Any) -> float | str | None:
         if isinstance(opened := parsed(raw), dict | list):
             raise Problem(_nested(column, opened))
         text = " ".join(canonical(raw).split())
-        if _COMMA.fullmatch(text):
-            raise Problem(
-                f"{column}: {found(raw)} has a decimal comma; write {text.replace(',', '.')}"
-            )
-        if not NUMBER.fullmatch(text):
+        number = _digits(text)
+        if _COMMA.fullmatch(number):
+            remedy = f"write {number.replace(',', '.')}"
+            if _THOUSANDS.fullmatch(number):
+                remedy += f", or {number.replace(',', '')}"
+            raise Problem(f"{column}: {found(raw)} has a decimal comma; {remedy}")
+        if not NUMBER.fullmatch(number):
             return text
-        raw = float(text)
+        raw = float(number)
     if not isinstance(raw, int | float):
         raise Problem(_nested(column, raw))
     if not abs(raw) < MOST_LABEL:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from longmark.analysis.metaeval.labels import BINARY, CATEGORIES, NUMERIC, ORDERED, Rating, scale_of
 from longmark.errors import BadInput, UnknownName, UserError
 from longmark.records.pair import plurality
+from longmark.scores.label_values import class_key, plain_value
 from longmark.scores.labels import ColumnOptions, Labels
 
 
@@ -124,7 +125,9 @@ def test_graded_preferences_are_choices_with_a_grade(tmp_path: Path):
             "question_id,a,b,choice\nq,s,t,a\nq,s,t,b\n",
             '"s" or "t" already has a label .preference. in line 2',
         ),
-        ('example_id,value\ne1,"0,5"\n', "decimal comma; write 0.5"),
+        ('example_id,value\ne1,"0,5"\n', "decimal comma; write 0.5$"),
+        ('example_id,value\ne1,"1,234"\n', "decimal comma; write 1.234, or 1234"),
+        ('example_id,value\ne1,"٣,٥"\n', "decimal comma; write 3.5$"),
         ("example_id,value\ne1,1e400\n", "too large for a rating"),
         ("example_id,value\ne1,-1e60\n", "60 is too large for a rating"),
         ("example_id,value\ne1,1e-200\n", "1e-200 is too near to 0 for a rating; write 0"),
@@ -134,6 +137,25 @@ def test_graded_preferences_are_choices_with_a_grade(tmp_path: Path):
 def test_broken_lines_are_named(tmp_path: Path, lines: str, message: str):
     with pytest.raises(BadInput, match=message):
         Labels(written(tmp_path, lines))
+
+
+@pytest.mark.parametrize(
+    ("cell", "value"),
+    [
+        ("３", 3.0),
+        ("٣", 3.0),
+        ("٣٫٥", 3.5),
+        ("−1", -1.0),
+        ("４．５", 4.5),
+        ("½", "½"),
+        ("三", "三"),
+    ],
+)
+def test_a_rating_in_the_digits_of_another_script_is_a_number(
+    cell: str, value: float | str
+) -> None:
+    assert plain_value("value", cell) == value
+    assert class_key(cell) == (repr(value) if isinstance(value, float) else cell)
 
 
 def test_the_first_broken_lines_are_listed_and_the_rest_counted(tmp_path: Path):
