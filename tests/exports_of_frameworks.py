@@ -21,9 +21,49 @@ _LLAMA_INDEX = partial(
     ),
     has_ids=False,
 )
+_MLFLOW = partial(
+    Export,
+    "mlflow 3.17.2",
+    holds=(
+        ("tr-1634a1e9322d10cac49b0efcd27c3296", None, CAPITAL, "Rome", 0, ("Rome",)),
+        ("tr-fa6af56d1ebe5022ba40afada4c335eb", None, RIVER, "", 0, ("The Tiber",)),
+    ),
+    not_read="2 scores of the tool, 1 traces without a question and an answer",
+)
 _DSPY = partial(Export, "dspy 3.4.1", not_read="", has_ids=False)
 
 EXPORTS = (
+    _MLFLOW(
+        file="mlflow_genai/evaluated.jsonl",
+        says="the table of an evaluation: an answer, an empty one, a question on which the application failed",
+    ),
+    _MLFLOW(file="mlflow_genai/evaluated.csv", says="the same as CSV"),
+    Export(
+        "deepeval 4.3.1",
+        "deepeval/conversations.json",
+        "a conversation with passages in one turn, one whose answer is empty",
+        (
+            (
+                "cities-0",
+                None,
+                "Which river flows through it?",
+                "The Tiber",
+                0,
+                ("Rome and its river.",),
+            ),
+            ("conversational_test_case_1", None, SEA, "", 0, ()),
+        ),
+        "2 scores of DeepEval's metrics",
+        turns=(
+            (
+                ("user", CAPITAL),
+                ("assistant", "Rome"),
+                ("user", "Which river flows through it?"),
+                ("assistant", "The Tiber"),
+            ),
+            (("user", SEA), ("assistant", "")),
+        ),
+    ),
     _AZURE(
         file="azure_ai_evaluation/answers.json",
         says="answers of a file, of which one is empty and one missing",

@@ -1,3 +1,3 @@
 #!/bin/sh
-# DeepEval with a metric that asks no model; its telemetry is off.
+# DeepEval with metrics that ask no model; its telemetry is off.
 ../in_venv.sh make.py deepeval==4.3.1

@@ -433,7 +433,7 @@ class Reading:
         try:
             if self.shape is None or not isinstance(record, dict):
                 return self._columns.example(record)
-            if self._kind in sources.CELLS:
+            if self._kind in sources.CELLS and not self.shape.spans:
                 record = _without_empty_cells(record)
             read = self.shape.read(record, self.ignored, self._answers)
             example = None if read is None else self._columns.example(read, record)
