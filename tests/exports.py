@@ -14,6 +14,7 @@ from tests import (
     exports_of_frameworks,
     exports_of_labels,
     exports_of_libraries,
+    exports_of_replies,
     exports_of_traces,
 )
 from tests.export import FOLDER, Export
@@ -60,6 +61,7 @@ EXPORTS = (
     *exports_of_evaluators.EXPORTS,
     *exports_of_frameworks.EXPORTS,
     *exports_of_labels.EXPORTS,
+    *exports_of_replies.EXPORTS,
     Export(
         INSPECT,
         "inspect_ai/epochs.json",

@@ -7,6 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.export import FOLDER
+from tests.exports_of_replies import SOURCES as EXPORTED
+from tests.exports_of_replies import TEXTS
 
 import longmark
 from longmark.records import Example
@@ -158,3 +161,59 @@ def test_a_citation_of_cohere_stands_where_its_text_is(
 def test_a_broken_reply_raises_nothing(broken: dict[str, Any]) -> None:
     reply = reply_of(broken)
     assert reply is None or reply.text in ("", "So.")
+
+
+@pytest.mark.parametrize("vendor", EXPORTED)
+def test_the_sources_of_a_reply_that_the_sdk_gave_are_those_that_it_cites(vendor: str) -> None:
+    examples = list(Reading(FOLDER / vendor / "answers.jsonl").singles())
+    assert [(source.id, source.text) for source in examples[0].sources or ()] == list(
+        zip(EXPORTED[vendor], TEXTS, strict=True)
+    )
+    assert not examples[1].sources
+
+
+# Records with the answer and its lists beside it ------------------------------------------------------------------
+
+
+FLAT = {
+    "question": "Where is the Nile?",
+    "answer": "In Africa[1]. It is long[2].",
+    "citations": ["https://nile.org/a", "https://nile.org/b"],
+    "search_results": [
+        {"title": "Nile", "url": "https://nile.org/a", "snippet": "The Nile is in Africa."},
+        {"title": "Long", "url": "https://nile.org/b"},
+    ],
+}
+
+
+def test_an_answer_with_its_results_beside_it_is_read_as_the_reply_is() -> None:
+    example = example_of(FLAT)
+    assert example.sources == SOURCES["perplexity.jsonl"]
+    assert example.meta == {}
+
+
+def test_addresses_alone_are_sources_without_a_text() -> None:
+    example = example_of({key: FLAT[key] for key in ("question", "answer", "citations")})
+    assert example.sources == (
+        CitedSource(id="https://nile.org/a"),
+        CitedSource(id="https://nile.org/b"),
+    )
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"contexts": ["The Nile is in Africa."]},  # the markers number the passages
+        {"sources": [{"id": "a", "text": "The Nile is in Africa."}]},
+        {"answer": "In Africa."},
+        {"citations": [1, 2], "search_results": None},
+        {"citations": ["doc_1"], "search_results": "https://nile.org/a"},
+        {"citations": ["https://nile.org/a", None], "search_results": [{"title": "Nile"}]},
+    ],
+)
+def test_lists_that_the_markers_do_not_number_are_kept_as_they_are(changed: dict[str, Any]) -> None:
+    example = example_of({**FLAT, **changed})
+    assert [source.id for source in example.sources or ()] == (
+        ["a"] if "sources" in changed else []
+    )
+    assert "citations" in example.meta

@@ -177,6 +177,8 @@ class Columns:
         if reading.reply is not None:
             reading.fields |= sources_of_reply(reading.reply, reading.fields)
             self.ignored.update(reading.reply.ignored)
+        elif not {"sources", "contexts"} & {*reading.fields, *self._left_out}:
+            reading.add_listed_sources()
         if not reading.pair and not reading.wrong and not _SCORED & reading.column_of.keys():
             self.unknown += bool(record)
             reading.wrong.append(_nothing_known(record))

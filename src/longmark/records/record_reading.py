@@ -19,6 +19,7 @@ from longmark.records.replies import last_cited_reply, reply_of, with_texts
 from longmark.records.reply_text import CitedReply
 from longmark.records.turn import contexts_of
 from longmark.records.values import Problem, as_list_cell, in_one_line, missing
+from longmark.records.vendor_replies import LISTS_OF_SOURCES, listed_sources
 
 
 class BadRecord(Exception):
@@ -75,6 +76,19 @@ class RecordReading:
         else:
             self.fields[field] = value
             self.column_of[field] = column
+
+    def add_listed_sources(self) -> None:
+        """Adds the sources that stand in columns beside an answer as a search API lists them: its markers number these."""
+        answer = self.fields.get("answer")
+        if self.pair or not isinstance(answer, str) or "[" not in answer:
+            return
+        for column in LISTS_OF_SOURCES:
+            if sources := listed_sources(self.unread.get(column)):
+                self.fields["sources"] = sources
+                self.column_of["sources"] = column
+                for read_column in LISTS_OF_SOURCES:
+                    self.unread.pop(read_column, None)
+                return
 
     def result(self) -> Answered:
         """The Example or the Pair. Raises BadRecord with all that is wrong."""

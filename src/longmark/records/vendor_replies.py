@@ -9,12 +9,15 @@ one block of the content. Mistral puts a `reference` or `tool_reference` behind 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from longmark.records.cited import CitedSource, body_of
+from longmark.records.messages import parsed
 from longmark.records.reply_text import ABSENT, NOWHERE, CitedReply, ReplyParts, marker_place
 
+_ADDRESS = re.compile(r"https?://\S+")
 _IN_THE_ANSWER = (None, "TEXT_CONTENT")  # Cohere cites in its plans, too
 
 
@@ -46,6 +49,21 @@ def vendor_reply(document: Mapping[str, Any]) -> CitedReply | None:
     if document.get("object") == "extensions.chat.completion":
         return CitedReply(content)
     return None
+
+
+LISTS_OF_SOURCES = ("search_results", "citations")
+"""Where a search API lists what the markers number, the one with texts first."""
+
+
+def listed_sources(value: Any) -> tuple[CitedSource, ...]:
+    """The sources in such a list of a record that has the answer beside it: objects with an address, or addresses. Empty
+    for any other list, as numbers or spans of text are."""
+    entries = _listed(parsed(value))
+    sources = [
+        _listed_source(entry) for entry in entries if _is_text(entry) or isinstance(entry, Mapping)
+    ]
+    are_addresses = all(source.id and _ADDRESS.fullmatch(source.id) for source in sources)
+    return tuple(sources) if sources and are_addresses and len(sources) == len(entries) else ()
 
 
 def _listed_source(entry: str | Mapping[str, Any]) -> CitedSource:
