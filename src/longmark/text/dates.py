@@ -57,7 +57,7 @@ def _certain(text: str, language: str) -> Iterator[date]:
     for numbers in _numbers(text, language):
         if (day := _day(*numbers)) is not None:
             yield day
-    plain = _ORDINAL.sub(r"\1", text)
+    plain = _ORDINAL.sub(r"\1", text).replace("Sept ", "Sep ")
     for form in _ENGLISH:
         try:
             yield datetime.strptime(plain, form).date()

@@ -113,21 +113,20 @@ def english_unit(text: str, language: str) -> str | None:
 def unit_behind(text: str, language: str) -> str:
     """A text in which the unit stands before the number, or on both sides (`%50`, `摂氏5度`), with the unit behind it;
     another text as it is."""
+    sign = text[:1] if text[:1] in ("-", "−") else ""
+    unsigned = text.removeprefix(sign)
     for before, behind, unit in _around(language):
-        inner = text[len(before) : len(text) - len(behind)].strip()
-        if (
-            text.startswith(before)
-            and text.endswith(behind)
-            and inner
-            and (inner[-1].isnumeric() or behind)
-        ):
-            return f"{inner} {unit}"
+        if not unsigned.startswith(before) or not unsigned.endswith(behind):
+            continue
+        number = unsigned[len(before) : len(unsigned) - len(behind)].strip()
+        if number and (behind or number[-1].isnumeric()):
+            return f"{sign}{number} {unit}"
     return text
 
 
 def month(name: str, language: str) -> int | None:
     """The number of a month, from 1."""
-    number = _words("months", language).get(name.casefold())
+    number = _words("months", language).get(name.casefold().rstrip(".॰"))
     return int(number) if number else None
 
 
