@@ -31,10 +31,12 @@ test: $(VENV)/.stamp
 check: $(VENV)/.stamp
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
-	@# One process more than cores, since many tests wait. Tests are collected first: the bytecode of a fresh checkout is
-	@# then made once and not by every process. The tests make and delete tens of thousands of small files and databases,
-	@# so that their files stand in memory where there is room (a container's /dev/shm is often 64 MB: not there).
-	$(BIN)/pytest --collect-only -qq > $(VENV)/collected.txt || { cat $(VENV)/collected.txt; exit 1; }
+	@# One process more than cores, since many tests wait. The first time tests are collected before: the bytecode of a
+	@# fresh checkout is then made once and not by every process. Later this would only keep one core busy and the others
+	@# idle. The tests make and delete tens of thousands of small files and databases, so that their files stand in memory
+	@# where there is room (a container's /dev/shm is often 64 MB: not there).
+	[ -f $(VENV)/collected.txt ] || $(BIN)/pytest --collect-only -qq > $(VENV)/collecting.txt || { cat $(VENV)/collecting.txt; exit 1; }
+	touch $(VENV)/collected.txt
 	free=$$(df -Pk /dev/shm 2> /dev/null | awk 'NR == 2 {print $$4}'); \
 	if [ "$${free:-0}" -gt 4000000 ] && [ -w /dev/shm ]; then \
 		TMPDIR=$$(mktemp -d /dev/shm/longmark-tests.XXXXXX) && export TMPDIR && \
