@@ -8,7 +8,7 @@ figures, and an empty field or null where there is none. Foreign text is put on 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from operator import attrgetter, itemgetter
 from pathlib import Path
 from textwrap import fill
@@ -55,6 +55,21 @@ class Best:
     """A cell in bold: the best of its column."""
 
     cell: Estimate | float | str | None
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedEstimate(Estimate):
+    """An estimate with decimals of its own (`format.decimals`), in a column of estimates of several metrics."""
+
+    places: int = 3
+
+
+def placed(estimate: Estimate | None, places: int) -> PlacedEstimate | None:
+    """The estimate with these decimals, in place of its column's."""
+    if estimate is None:
+        return None
+    values = {part.name: getattr(estimate, part.name) for part in fields(Estimate)}
+    return PlacedEstimate(**values, places=places)
 
 
 Cell = str | int | float | bool | Range | Estimate | Best | None
@@ -170,9 +185,8 @@ def cell_text(cell: Cell, column: Column) -> str:
     if isinstance(cell, bool):
         return "yes" if cell else "no"
     if isinstance(cell, Estimate):
-        value, low, high = (
-            _number(number, column.places) for number in (cell.value, cell.low, cell.high)
-        )
+        places = cell.places if isinstance(cell, PlacedEstimate) else column.places
+        value, low, high = (_number(number, places) for number in (cell.value, cell.low, cell.high))
         return (
             f"{value} [{low}, {high}]" if cell.low is not None and column.kind != "value" else value
         )

@@ -23,6 +23,9 @@ from longmark.analysis.compare.tests import (
 from longmark.analysis.compare.verdict import verdict
 from longmark.cli import main
 from longmark.errors import UnknownName, UserError
+from longmark.report.format import fixed
+from longmark.report.summary import summarise
+from longmark.report.tables import cell_text
 
 EXPLORATORY = [f"mine.m{i}" for i in range(15)]
 
@@ -245,3 +248,25 @@ def test_every_primary_metric_is_named_in_the_first_sentence(tmp_path: Path):
     assert sentence.startswith("No difference is shown")
     assert all(f" on {name} (primary)" in sentence for name in names)
     assert "more" not in sentence
+
+
+def test_a_mean_has_the_decimals_of_its_metric_in_every_table(tmp_path: Path):
+    """Three on a scale of 1, one on a scale of 100: as the table of a run has them."""
+    comparison = described(tmp_path)
+    of_run = {(cell.metric, cell.system): cell.mean for cell in summarise([tmp_path / "run"]).cells}
+    places = {RELEVANCE: 3, WORDS: 1, CITED: 2}
+    tables = {table.name: table for part in document(comparison).sections for table in part.tables}
+    results = tables["results"]
+    for row in results.rows:
+        metric, columns = str(row[0]), [column.name for column in results.columns]
+        for system in ("old", "new"):
+            shown = cell_text(row[columns.index(system)], results.columns[columns.index(system)])
+            assert shown.partition(" ")[0] == fixed(of_run[metric, system], places[metric])
+    for name in ("means", "differences"):
+        table = tables[name]
+        for row in table.rows:
+            (column, cell) = next(
+                pair for pair in zip(table.columns, row, strict=True) if pair[0].kind == "estimate"
+            )
+            value = cell_text(cell, column).partition(" ")[0]
+            assert len(value.partition(".")[2]) == places[str(row[0])]

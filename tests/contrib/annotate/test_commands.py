@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import signal
 import socket
 import subprocess
@@ -265,3 +266,26 @@ def test_the_container_starts_a_command_that_exists():
     ]
     given = parser("annotate").parse_args([*words[0][1:], *words[1]])
     assert address_of(given.host, given.port, given.behind_tls).url == "http://localhost:8765"
+
+
+def test_an_export_without_labels_says_that_there_are_none(tmp_path: Path):
+    path = write_study(tmp_path, 2)
+    home = tmp_path / "home"
+    assert run("annotate", "import", path, home=home).code == 0
+    told = run("annotate", "export", path, "--out", tmp_path / "labels", home=home)
+    assert told.code == 0
+    assert told.out.endswith("There are no labels to export yet.\n")
+    assert not (tmp_path / "labels/ratings.csv").exists()
+
+
+def test_a_file_of_answers_given_for_a_run_names_the_command_that_makes_one(tmp_path: Path):
+    write_jsonl(tmp_path / "bot 1.jsonl", [{"question": "Why?", "answer": "It is so."}])
+    home = tmp_path / "home"
+    words = ("annotate", "init", "bot 1.jsonl", "--out", "study.yaml")
+    refused = run(*words, home=home, cwd=tmp_path)
+    assert refused.code == 2
+    command = "run 'bot 1.jsonl' --metrics classic.length --out 'runs/bot 1'"
+    assert refused.err.endswith(f"make a run of it: longmark {command}\n")
+    assert run(*shlex.split(command), home=home, cwd=tmp_path).code == 0
+    made = run("annotate", "init", "runs/bot 1", "--out", "study.yaml", home=home, cwd=tmp_path)
+    assert made.code == 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from longmark.analysis.compare.comparison import Comparison
@@ -25,7 +25,7 @@ from longmark.report.document import Section
 from longmark.report.figures import Figure
 from longmark.report.format import counted
 from longmark.report.summary import reasons_in_words
-from longmark.report.tables import Column, Table
+from longmark.report.tables import Column, PlacedEstimate, Table, placed
 
 MOST_NAMED = 8
 """Systems up to which titles name them and each has a column of its scores."""
@@ -45,7 +45,7 @@ def means_section(comparison: Comparison) -> Section:
         (
             _grid_of_means(
                 [system for metric in comparison.metrics for system in metric.systems],
-                comparison.places,
+                {metric.metric: metric.places for metric in comparison.metrics},
             ).table(),
         ),
         rankings(comparison.metrics),
@@ -55,7 +55,14 @@ def means_section(comparison: Comparison) -> Section:
     )
 
 
-def _grid_of_means(systems: Sequence[SystemResult], places: int) -> Grid[SystemResult]:
+def _grid_of_means(
+    systems: Sequence[SystemResult], places: Mapping[str, int]
+) -> Grid[SystemResult]:
+    """places: metric -> decimals of its means."""
+
+    def mean_of(row: SystemResult) -> PlacedEstimate | None:
+        return placed(row.mean, places[row.metric])
+
     return Grid(
         "means",
         "Means",
@@ -66,7 +73,7 @@ def _grid_of_means(systems: Sequence[SystemResult], places: int) -> Grid[SystemR
             Column("group", lambda row: row.groups or None),
         ),
         systems,
-        (Column("mean", "mean", places),),
+        (Column("mean", mean_of, max(places.values(), default=3)),),
         None,
         "Means over each system's own questions, as in the table of a run. Ranks and groups follow the tests of the "
         "pairs.",
@@ -84,7 +91,7 @@ def rankings(metrics: Sequence[MetricResult]) -> tuple[Figure, ...]:
         if result.facts.higher_is_better is None:
             title = f"{words[result.metric]} (direction: {result.direction})"
             figures.append(
-                _grid_of_means(result.systems, result.places).forest(
+                _grid_of_means(result.systems, {result.metric: result.places}).forest(
                     title, note=lambda row: row.rank or ""
                 )
             )

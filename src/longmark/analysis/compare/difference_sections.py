@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from longmark.analysis.compare.comparison import Comparison, tests_in
@@ -13,7 +13,7 @@ from longmark.report.charts import ForestRow, forest
 from longmark.report.document import Section
 from longmark.report.figures import Figure
 from longmark.report.format import counted, listed, p_value
-from longmark.report.tables import Column
+from longmark.report.tables import Column, PlacedEstimate, placed
 
 MOST_PAIRS = 30
 """Pairs drawn for a metric; of more, those of the first system with each other one."""
@@ -85,7 +85,10 @@ def differences_section(comparison: Comparison) -> Section:
         "p-values.",
         (
             _grid_of_differences(
-                all_pairs(comparison), comparison.places, tests, role_column(comparison)
+                all_pairs(comparison),
+                {metric.metric: metric.places for metric in comparison.metrics},
+                tests,
+                role_column(comparison),
             ).table(),
         ),
         differences(
@@ -103,7 +106,7 @@ def differences_section(comparison: Comparison) -> Section:
 def differences(metrics: Sequence[MetricResult]) -> tuple[Figure, ...]:
     """Each pair's difference with its interval; beside it the adjusted p."""
     return tuple(
-        _grid_of_differences(pairs, result.places).forest(
+        _grid_of_differences(pairs, {result.metric: result.places}).forest(
             title, reference=0.0, note=lambda pair: p_value(pair.p)
         )
         for result, pairs, title in drawn_pairs(metrics)
@@ -112,10 +115,16 @@ def differences(metrics: Sequence[MetricResult]) -> tuple[Figure, ...]:
 
 def _grid_of_differences(
     pairs: Sequence[PairResult],
-    places: int | None,
+    places: Mapping[str, int],
     note: str = "",
     role: tuple[Column, ...] = (),
 ) -> Grid[PairResult]:
+    """places: metric -> decimals of its differences."""
+    greatest = max(places.values(), default=3)
+
+    def difference_of(pair: PairResult) -> PlacedEstimate | None:
+        return placed(pair.difference, places[pair.metric])
+
     def about(pair: PairResult) -> str | None:
         ends = pair.common.ends
         equal = _EQUAL if pair.common.better and ends and ends[0] <= 0 <= ends[1] else None
@@ -127,7 +136,7 @@ def _grid_of_differences(
         (METRIC, *role, *PAIR[1:]),
         pairs,
         (
-            Column("first - second", "difference", places, key="difference"),
+            Column("first - second", difference_of, greatest, key="difference"),
             Column("d_z", "d_z", 2, spare=2),
         ),
         None,
@@ -138,7 +147,7 @@ def _grid_of_differences(
             Column(
                 "detectable at 80 % power",
                 "difference.detectable",
-                places,
+                greatest,
                 key="detectable",
                 spare=1,
             ),

@@ -33,7 +33,7 @@ from longmark.analysis.grid import Grid
 from longmark.options import named
 from longmark.report.document import Document, Section, folded_after
 from longmark.report.format import counted, listed, metric_titles
-from longmark.report.tables import Column, Range
+from longmark.report.tables import Column, Range, placed
 from longmark.scores.clusters import QUESTION
 from longmark.stats.results import Estimate
 
@@ -192,7 +192,9 @@ def _result_grid(comparison: Comparison) -> Grid[MetricResult]:
     places = comparison.places
 
     def mean_of(name: str) -> Callable[[MetricResult], Estimate | None]:
-        return lambda result: system.mean if (system := result.system(name)) else None
+        return lambda result: (
+            placed(system.mean, result.places) if (system := result.system(name)) else None
+        )
 
     shown_systems = names if len(names) <= MOST_NAMED else ()
     columns = [
@@ -238,7 +240,8 @@ def _result_grid(comparison: Comparison) -> Grid[MetricResult]:
 
 def _without_reason(result: MetricResult) -> Estimate:
     """The difference of the only pair; the conclusion, and the table of differences, say why there is none."""
-    return replace(result.pairs[0].difference, reason=None, remark=None)
+    difference = replace(result.pairs[0].difference, reason=None, remark=None)
+    return placed(difference, result.places) or difference
 
 
 def _compared_on(result: MetricResult) -> Range:

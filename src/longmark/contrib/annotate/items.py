@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import random
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -228,6 +229,12 @@ class _Reader:
         for number, example in enumerate(examples_of(source), 1):
             yield from self._of_record(f"{path}:{number}", _of_example(example, name_of(source)))
         if not number:
+            if path.is_file():
+                run = shlex.quote(f"runs/{path.stem}")
+                raise UserError(
+                    f"{path} is a file and no run. If it holds answers, make a run of it: longmark run "
+                    f"{shlex.quote(str(path))} --metrics classic.length --out {run}"
+                )
             raise UserError(f"{path} has no examples; give the --out folder of `longmark run`")
 
     def _of_pairs(self, runs: Sequence[Path]) -> Iterator[StudyItem]:

@@ -120,6 +120,6 @@ def export(arguments: argparse.Namespace) -> int:
             store.note("exported", None, content={"files": files, "names": arguments.names})
     for path in written:
         print(f"{path}: {FILES[path.name]}")
-    if not written:
-        print("There is nothing to export yet.")
+    if not {path.name for path in written} - {"audit.jsonl"}:
+        print("There are no labels to export yet.")
     return 0
