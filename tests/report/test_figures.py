@@ -206,8 +206,10 @@ def test_a_value_that_is_missing_is_a_gap_that_says_so(count):
 def test_the_names_of_a_pair_have_the_room_they_need():
     name = "ccrs.question_relevance - ccrs.answer_correctness"
     figure = forest([ForestRow(name, -0.044, -0.117, 0.019, "p = 0.012")], "pairs")
-    assert figure.width > WIDTH
+    assert figure.width == WIDTH, "a phone shows it whole"
     assert name in drawn([figure])
+    beside = forest([ForestRow("a", -0.044, -0.117, 0.019, "p = 0.012")], "pairs")
+    assert figure.height > beside.height, "the number stands below the name"
 
 
 def test_a_shortened_name_is_whole_in_its_tooltip():

@@ -44,8 +44,26 @@ _AXIS = 22
 """The room of the axis."""
 _MIDDLE = 0.71
 """Where in its row a lane is."""
-_BROADEST = 1.5 * WIDTH
-"""Intervals whose names need it are drawn as broad as this; longer names are shortened."""
+_LINE = 13
+"""The room of a number that stands below its name, since a line has no room for both."""
+
+
+class _Lanes(NamedTuple):
+    """How a list of lanes is laid out. pitch: from a lane to the next; middle: where in its row a lane is; below: numbers
+    stand below the names, in place of beside them."""
+
+    pitch: float = _PITCH
+    middle: float = _MIDDLE
+    below: bool = False
+
+    @property
+    def ruled(self) -> float:
+        """Where in a row the lines of the axis begin: below its words."""
+        return self.middle - 0.25 * _PITCH / self.pitch
+
+
+_BESIDE = _Lanes()
+_BELOW = _Lanes(_PITCH + _LINE, 1 - (1 - _MIDDLE) * _PITCH / (_PITCH + _LINE), below=True)
 
 
 class ForestRow(NamedTuple):
@@ -131,14 +149,14 @@ def _intervals(
     texts = [_in_words(row, ends) for row in rows]
     pairs = zip(names, texts, strict=True)
     needed = max(figures.text_width(name) + figures.text_width(text, SMALL) for name, text in pairs)
-    width = min(max(WIDTH, needed + side + 2 * PAD), _BROADEST)
+    lanes = _BESIDE if needed + side + 2 * PAD <= WIDTH else _BELOW
 
     def draw(sheet: Sheet) -> None:
-        axes = _lanes(sheet, names, texts, ends, side=side)
+        axes = _lanes(sheet, names, texts, ends, side=side, lanes=lanes)
         for i, row in enumerate(rows):
             if references and finite(row.estimate) is not None:
-                axes.vlines(references, i + 0.46, i + 0.96, **REFERENCE)
-            _lane(sheet, axes, row, i)
+                axes.vlines(references, i + lanes.ruled, i + 0.96, **REFERENCE)
+            _lane(sheet, axes, row, i + lanes.middle)
         if bars:
             beside = sheet.panel(sheet.width - side, 0, sheet.width, sheet.height - _AXIS)
             beside.set(xlim=(0, side), ylim=(len(rows), 0))
@@ -148,7 +166,7 @@ def _intervals(
                     (column + 0.8) * step, top + 0.1, bottom + 0.9, color=SOFT, linewidth=step / 3
                 )
 
-    return Figure(label, reading, draw, _PITCH * len(rows) + _AXIS, width)
+    return Figure(label, reading, draw, lanes.pitch * len(rows) + _AXIS)
 
 
 def box_plots(
@@ -260,39 +278,46 @@ def _lanes(
     ends: Ends,
     side: float = 0,
     top: float = 0,
+    lanes: _Lanes = _BESIDE,
 ) -> Any:
     """A list of lanes on one axis: above each its name and its number in words. The lane of row i is at
-    y = i + _MIDDLE. side: room to keep at the right; top: above the first lane of lanes without an axis."""
+    y = i + lanes.middle. side: room to keep at the right; top: above the first lane of lanes without an axis."""
     right = sheet.width - side
     axes = framed(
-        sheet.panel(PAD, top, right - PAD, top + _PITCH * len(names)), ends, 0 if top else 6
+        sheet.panel(PAD, top, right - PAD, top + lanes.pitch * len(names)), ends, 0 if top else 6
     )
     axes.set_ylim(len(names), 0)
     for tick in axes.get_xticks():  # below the names, not through them
-        starts = [place + 0.46 for place in range(len(names))]
+        starts = [place + lanes.ruled for place in range(len(names))]
         axes.vlines(
             [tick] * len(names),
             starts,
-            [start + 0.5 for start in starts],
+            [place + 0.96 for place in range(len(names))],
             color=LINE,
             linewidth=0.6,
             zorder=0,
         )
     axes.hlines(range(1, len(names)), *ends, color=LINE, linewidth=0.6, clip_on=False)
     axes.spines["bottom"].set_visible(not top)
-    rooms = [right - figures.text_width(number, SMALL) - 2 * PAD for number in numbers]
+    numbers = sheet.fitted(numbers, [right - PAD] * len(numbers), SMALL)
+    beside = [0 if lanes.below else figures.text_width(number, SMALL) for number in numbers]
+    rooms = [right - room - 2 * PAD for room in beside]
     for i, name in enumerate(sheet.fitted(names, rooms)):
-        sheet.text(0, top + i * _PITCH + 12, name)
-        sheet.text(right, top + i * _PITCH + 12, numbers[i], ha="right", color=SOFT, fontsize=SMALL)
+        line = top + i * lanes.pitch + 12
+        sheet.text(0, line, name)
+        look = {"color": SOFT, "fontsize": SMALL}
+        if lanes.below:
+            sheet.text(0, line + _LINE, numbers[i], **look)
+        else:
+            sheet.text(right, line, numbers[i], ha="right", **look)
     return axes
 
 
-def _lane(sheet: Sheet, axes: Any, row: ForestRow, place: int) -> None:
+def _lane(sheet: Sheet, axes: Any, row: ForestRow, y: float) -> None:
     """The interval and the dot; an end that is missing runs to the end of the axis, without its stop."""
     estimate = finite(row.estimate)
     low = finite(row.low)
     high = finite(row.high)
-    y = place + _MIDDLE
     ends = axes.get_xlim()
     if estimate is None:
         _gap(sheet, axes, y, f"no estimate: {row.note}" if row.note else "no estimate")
