@@ -115,6 +115,19 @@ def test_a_run_of_trec_gets_the_narratives_of_its_topics(tmp_path: Path) -> None
     assert example.system == "baseline"
 
 
+def test_predictions_of_helm_get_the_questions_of_its_instances() -> None:
+    tools = SETS.parent / "tools"
+    examples = Reading(
+        tools / "helm-predictions.json", questions=tools / "helm-instances.json"
+    ).singles()
+    assert [
+        (example.id, example.question, example.answer, example.references) for example in examples
+    ] == [
+        ("id1-0", "Where is the Nile?", "In Africa.", ("In Africa.",)),
+        ("id1-1", "Where is the Nile?", "", ("In Africa.",)),
+    ]
+
+
 def test_both_turns_of_mt_bench_are_read_from_its_two_files() -> None:
     reading = Reading(
         SETS / "mt-bench-answers.jsonl",

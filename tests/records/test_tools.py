@@ -90,6 +90,28 @@ READ: dict[str, tuple[str, tuple[Any, ...], int, str | None, dict[str, int]]] = 
         (None, " Rome is the old capital of Italy.", ("Rome is the capital of Italy .",), ()),
         *(2, "mistral", {"annotations": 2}),
     ),
+    "helm-predictions.json": (
+        *("predictions of HELM", (None, "In Africa.", (), ()), 2, None),
+        {
+            "scores of HELM": 3,
+            "answers to perturbed questions": 1,
+            "probabilities of choices": 1,
+        },
+    ),
+    "helm-instances.json": (
+        *("instances of HELM", ("Where is the Nile?", None, (), ("In Africa.",)), 2, None),
+        {"wrong choices": 1, "perturbed questions": 1},
+    ),
+    "opencompass.json": (
+        "predictions of OpenCompass",
+        ("Where is the Nile?", "In Africa.", (), ("Africa",)),
+        *(2, None, {}),
+    ),
+    "opencompass.jsonl": (
+        "predictions of OpenCompass",
+        ("Where is the Nile?", "In Africa.", (), ("Africa",)),
+        *(2, None, {}),
+    ),
     "hagrid.jsonl": (
         "HAGRID",
         (

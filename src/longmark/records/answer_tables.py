@@ -1,6 +1,7 @@
 """Tables with a column for each system, as promptfoo writes them: the answer, and behind it the same columns each time.
 
-LlamaIndex has a list for each evaluator, in which the same answers stand.
+LlamaIndex has a list for each evaluator, in which the same answers stand, and OpenCompass an object with a number for
+each answer.
 
 `own_names` tells the repeated columns apart when the first line is read, and `promptfoo_answers` takes a row apart.
 """
@@ -80,6 +81,18 @@ def llama_index_results(document: Any) -> list[dict[str, Any]] | None:
             if answer.get("contexts") is None:
                 answer["contexts"] = result.get("contexts")
     return list(answers.values())
+
+
+def opencompass_records(document: Any) -> list[dict[str, Any]] | None:
+    """The records of a document of OpenCompass, which are by their numbers; None for any other document."""
+    if not isinstance(document, Mapping) or not document:
+        return None
+    if not all(
+        str(number).isdecimal() and isinstance(record, Mapping) and "prediction" in record
+        for number, record in document.items()
+    ):
+        return None
+    return [{"idx": number, **record} for number, record in document.items()]
 
 
 def _parts(column: str) -> tuple[str, str]:

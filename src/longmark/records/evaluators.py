@@ -1,4 +1,4 @@
-"""The declarations of files that evaluators of frameworks write: Azure's SDK, LlamaIndex.
+"""The declarations of files that evaluators of frameworks and harnesses write: Azure's SDK, LlamaIndex, HELM, OpenCompass.
 
 Those of Haystack and DSPy are tables that are read by the names of their columns (`predictions`).
 """
@@ -40,4 +40,48 @@ LLAMA_INDEX = Shape(
     ignored={"results of LlamaIndex's evaluators": "evaluators || [passing]"},
 )
 
-SHAPES = (AZURE, LLAMA_INDEX)
+HELM_PREDICTIONS = Shape(
+    "predictions of HELM",
+    "stanford-crfm/helm (src/helm/benchmark/presentation/run_display.py: DisplayPrediction, display_predictions.json)",
+    keys=("instance_id", "train_trial_index", "predicted_text", "stats"),
+    fields={
+        "id": "join('-', [instance_id, to_string(train_trial_index)])",
+        "question_id": "instance_id",  # whose text is in instances.json: --questions
+        "answer": "predicted_text",
+    },
+    ignored={"scores of HELM": "stats"},
+    skips={
+        "answers to perturbed questions": "perturbation",
+        "probabilities of choices": "type(reference_index) == 'number'",
+    },
+)
+
+HELM_INSTANCES = Shape(
+    "instances of HELM",
+    "stanford-crfm/helm (src/helm/benchmark/scenarios/scenario.py: Instance; instances.json)",
+    keys=("input", "references", "id"),
+    when="type(input) == 'object' && type(references) == 'array' && type(input.text) == 'string'",
+    fields={
+        "id": "id",
+        "question_id": "id",
+        "question": "input.text",
+        "references": "references[?contains(not_null(tags, `[]`), 'correct')].output.text",
+    },
+    ignored={"wrong choices": "references[?!contains(not_null(tags, `[]`), 'correct')]"},
+    skips={"perturbed questions": "perturbation"},
+)
+
+OPENCOMPASS = Shape(
+    "predictions of OpenCompass",
+    "open-compass/opencompass (opencompass/openicl/icl_inferencer: GenInferencerOutputHandler)",
+    keys=("origin_prompt", "prediction"),
+    fields={
+        "id": "idx",
+        "question": "type(origin_prompt) == 'string' && origin_prompt"
+        " || (origin_prompt[?role == 'HUMAN'] | [-1].prompt)",
+        "answer": "prediction",
+        "references": "gold",
+    },
+)
+
+SHAPES = (AZURE, LLAMA_INDEX, HELM_PREDICTIONS, HELM_INSTANCES, OPENCOMPASS)

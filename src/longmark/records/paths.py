@@ -169,6 +169,7 @@ def _options() -> Any:
         notation.reference_name,
         answer_tables.promptfoo_answers,
         answer_tables.llama_index_results,
+        answer_tables.opencompass_records,
         set_answers.completions,
         set_answers.completion_labels,
         set_answers.best_answer,

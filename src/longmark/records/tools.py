@@ -443,6 +443,7 @@ CONTAINERS = (
     Container(("instance_id_to_label_to_value",), "[@]"),
     Container((), "asqa_records(@)"),
     Container((), "llama_index_results(@)"),
+    Container((), "opencompass_records(@)"),
     Container(("data",), "data"),  # a page of an API (Langfuse, Phoenix)
 )
 """Documents of tools that hold their records deeper than under `results`."""
