@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from longmark.records import Answered, Example, Pair, Question, Row
+from longmark.records import Answered, Context, Example, Pair, Question, Row
 from longmark.report.choices import Agreement, choice_of, choices_view, disagreement, sides
 from longmark.report.evidence import views_of
 from longmark.report.filters import FilteredAnswer, filters_of, only_declines
@@ -258,7 +258,7 @@ def entry(
     mark(marks, answer, quoted)
     views = [*([why] if why else []), *views_of(results, summary.facts)]
     pair = example if isinstance(example, Pair) else None
-    pieces = sentences_view(answer, example.contexts if example else (), results, summary.facts)
+    pieces = sentences_view(answer, _passages(example), results, summary.facts)
     if pair:
         views.insert(
             0, choices_view(pair, {name: results[name] for name in due if name in results}, titles)
@@ -293,6 +293,14 @@ def entry(
         "cut": (limit if isinstance(limit, int) else 0) if example and _is_cut(example) else None,
         "rest": example.model_dump(exclude_defaults=True, exclude=_SHOWN) if example else {},
     }
+
+
+def _passages(example: Answered | None) -> Sequence[Context]:
+    """What the numbers of passages in evidence count: the passages, or the sources of an example without any."""
+    if example is None or example.contexts:
+        return example.contexts if example else ()
+    sources = getattr(example, "sources", None) or ()
+    return [Context(id=source.id, text=source.text or "") for source in sources]
 
 
 def _head(name: str, row: Row | None, summary: Summary, titles: dict[str, str]) -> dict[str, Any]:

@@ -78,6 +78,21 @@ def test_the_report_says_so(tmp_path: Path) -> None:
     assert "Mawsynram" in answer.partition("a source that it does not name supports it")[2]
 
 
+def test_the_report_shows_a_source_beside_its_sentence_where_the_example_has_no_passages(
+    tmp_path: Path,
+) -> None:
+    sources = [{"id": f"https://a.org/{number}", "text": text} for number, text in enumerate(TEXTS)]
+    record = {"question": "Why?", "answer": "Salt melts ice [2].", "sources": sources}
+    run = longmark.run([record], "citations.recall", checker="overlap", out=tmp_path / "run")
+    (row,) = run.rows()
+    assert row.evidence["claims"][0]["passages"] == [2]
+    write_report([tmp_path / "run"], tmp_path / "page.html")
+    (answer,) = answers_on(tmp_path / "page.html")
+    shown = answer[: answer.index("Claims and what supports them")]
+    assert "Salt melts ice on roads." in shown
+    assert "https://a.org/1" in shown
+
+
 def test_grades_have_no_other_sources() -> None:
     with pytest.raises(ValueError, match="leave out support=graded"):
         CitationsParams(elsewhere=True, support="graded")

@@ -23,7 +23,7 @@ _CUT = ("…", "...", "[truncated]", "[cut]")
 @dataclass(frozen=True, slots=True)
 class CitableSource:
     """A source that the markers of an answer can name. text: None where the example does not have it;
-    numbers: of the passages of the example, from 1, that it is."""
+    numbers: of the passages of the example, from 1, that it is; of an example without passages, of the source."""
 
     text: str | None
     id: str | None = None
@@ -58,6 +58,11 @@ def sources_of(example: Example) -> list[CitableSource]:
         return [
             CitableSource(context.text, context.id, (number,))
             for number, context in enumerate(example.contexts, 1)
+        ]
+    if not example.contexts:
+        return [
+            CitableSource(source.text, source.id, (number,))
+            for number, source in enumerate(example.sources, 1)
         ]
     sources = []
     for source in example.sources:
