@@ -33,7 +33,9 @@ pytestmark = pytest.mark.slow
 STANDARDS = ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa", "best-practice"]
 OF_A_SCREEN = ["color-contrast", "target-size", "scrollable-region-focusable"]
 """Rules whose result depends on the width or the colours; the others are asked on the first screen."""
-SCREENS = [(width, scheme) for width in (1280, 390) for scheme in ("light", "dark")]
+SCREENS: list[tuple[int, Any]] = [
+    (width, scheme) for width in (1280, 390) for scheme in ("light", "dark")
+]
 LONGEST = 8_000  # pixels of a page whose folds are closed
 
 

@@ -4,6 +4,7 @@ name, by the mapping that its names and texts propose. A proposal is shown, as a
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 
 from longmark.cli.arguments import reading
 from longmark.engine.look import FIRST, Look, look
@@ -28,7 +29,7 @@ def first_look(arguments: argparse.Namespace) -> tuple[Look, bool]:
     return seen, True
 
 
-def _add(arguments: argparse.Namespace, proposed: dict[str, str]) -> None:
+def _add(arguments: argparse.Namespace, proposed: Mapping[str, str]) -> None:
     arguments.map = [*arguments.map, *(f"{field}={path}" for field, path in proposed.items())]
 
 
