@@ -1,6 +1,6 @@
 """Calls and tokens of families of metrics on 20 examples, alone and together (CCRS, section 4.1.4).
 
-    python -m bench.efficiency            prints the table of docs/run.md
+    python -m bench.efficiency            prints the table of design/measurements.md
     python -m bench.efficiency ccrs,ragchecker score.specificity      other sets of metrics
 
 The judge is a loopback server. It lists the sentences of a text as its claims, finds that a premise entails the
