@@ -181,6 +181,15 @@ def test_sources_that_do_not_fit_in_one_window_are_shown_in_several() -> None:
     assert len(judge.requests) == METRIC.calls(example(answer, texts), CitationsParams(), 1) == 2
 
 
+def test_a_long_report_asks_about_the_sentences_with_the_same_sources_together() -> None:
+    texts = [f"{letter} " + "x" * 7000 for letter in "abcd"] * 10
+    answer = " ".join(f"Says {number} [{number % 40 + 1}]." for number in range(200))
+    joint = METRIC.calls(example(answer, texts), CitationsParams(), 1)
+    each = METRIC.calls(example(answer, texts), CitationsParams(plan="each"), 1)
+    assert joint == 20  # two sources a call, each with its five sentences
+    assert each == 40
+
+
 def test_a_source_without_words_supports_nothing_and_is_not_asked_about() -> None:
     judge = FakeChat(reply)
     scored = scores("Says b [1].", (" \n ", "b"), judge)

@@ -89,7 +89,8 @@ def support_calls(
     """The calls that ask about these pairs, and the pairs whose sources are longer than a window, in their order.
 
     batch: sentences in a call. All calls show the same sources where they fit in one window, so that an endpoint
-    evaluates them once; else a call shows those that its pairs name. Fewer pairs never take more calls."""
+    evaluates them once; else a call shows those that its pairs name, and sentences with the same sources are asked about
+    together. Fewer pairs never take more calls."""
     sizes = {
         place: utf8_size(source.text)
         for place, source in enumerate(sources)
@@ -106,6 +107,8 @@ def support_calls(
     all_places = {place for premise, _ in fitting for place in _flat(premise) if place in sizes}
     shared = all_places if size_of(all_places) <= WINDOW else None
 
+    if shared is None:
+        fitting = _by_sources(fitting)
     calls: list[SupportCall] = []
     draft = _DraftCall()
     for pair in fitting:
@@ -118,6 +121,17 @@ def support_calls(
             draft = _DraftCall()
         draft.add(pair, places)
     return [*calls, draft.call(shared)] if draft.pairs else calls, too_long
+
+
+def _by_sources(pairs: Sequence[Pair]) -> list[Pair]:
+    """The pairs by the sources of their sentence, as its first pair has them; single sources by themselves, since of
+    these a later round can ask about fewer."""
+    if all(len(premise) == 1 for premise, _ in pairs):
+        return sorted(pairs, key=lambda pair: pair[0])
+    first_premises: dict[str, list[Places]] = {}
+    for premise, sentence in pairs:
+        first_premises.setdefault(sentence, sorted(premise))
+    return sorted(pairs, key=lambda pair: first_premises[pair[1]])
 
 
 @dataclass(slots=True)
