@@ -116,6 +116,14 @@ def test_what_is_no_further_passage_is_refused(second: dict[str, Any]) -> None:
         list(Reading([first, {"system": "one", "references": ["One."], **second}]))
 
 
+@pytest.mark.parametrize("column", ["epoch", "Run", "run-id", "seed"])
+def test_an_answer_that_was_given_again_is_no_further_passage(column: str) -> None:
+    for passages in (("p", "q"), ("p", "p")):
+        rows = [row(passage, **{column: time}) for time, passage in enumerate(passages)]
+        with pytest.raises(BadInput, match='id: "1" was already used'):
+            list(Reading(rows))
+
+
 def test_rows_of_an_answer_that_are_apart_are_refused_with_the_remedy() -> None:
     with pytest.raises(BadInput, match="must follow it at once"):
         list(Reading([row("p"), row("r", id="2"), row("q")]))

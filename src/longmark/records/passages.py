@@ -5,7 +5,7 @@ answer into the first row of an answer only (github.com/vectara/open-rag-eval, d
 
 A row continues the row before it if both have the same id in the file and one passage each (the first may have none),
 and every other field is equal, or empty in one of them. Columns that are no field may differ, such as the passage's
-number: `meta` then has a list of them. Rows of one id that are apart, or that have other answers, are refused, as
+number: `meta` then has a list of them; those that number the times a question was answered (`epoch`, `run`) may not. Rows of one id that are apart, or that have other answers, are refused, as
 everywhere.
 """
 
@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 from longmark.progress import counted
 from longmark.records.example import Example
+from longmark.records.values import folded
 
 MOST_PASSAGES = 10_000
 """Rows of one answer; more are refused as repeated ids."""
@@ -30,6 +31,21 @@ _APART = frozenset(
 )
 """Fields that say something of each passage, or that have passages of their own."""
 _JOINED = frozenset(("contexts", "meta"))
+_TIMES = frozenset(
+    (
+        "epoch",
+        "run",
+        "run_id",
+        "repeat",
+        "repetition",
+        "trial",
+        "attempt",
+        "sample",
+        "seed",
+        "generation",
+    )
+)
+"""Columns in which rows of one answer are alike: where they differ, the question was answered again."""
 Record = TypeVar("Record")
 
 
@@ -101,7 +117,9 @@ def _continued(fields: dict[str, Any], last: object, record: object) -> dict[str
         return None
     if len(record.contexts) != 1 or len(last.contexts) > 1:
         return None
-    if record.contexts == last.contexts and record.meta == last.meta:  # the same row once more
+    if record.contexts == last.contexts:  # the same row once more, or the same answer given again
+        return None
+    if any(record.meta.get(name) != last.meta.get(name) for name in _again(record, last)):
         return None
     further = _fields(record)
     if _APART & (fields.keys() | further.keys()):
@@ -115,6 +133,11 @@ def _continued(fields: dict[str, Any], last: object, record: object) -> dict[str
         elif fields[name] != value:
             return None
     return together
+
+
+def _again(*records: Example) -> set[str]:
+    """The columns of some records that number the times a question was answered."""
+    return {name for record in records for name in record.meta if folded(name) in _TIMES}
 
 
 def _is_empty(value: Any) -> bool:
