@@ -5,8 +5,8 @@ answer into the first row of an answer only (github.com/vectara/open-rag-eval, d
 
 A row continues the row before it if both have the same id in the file and one passage each (the first may have none),
 and every other field is equal, or empty in one of them. Columns that are no field may differ, such as the passage's
-number: `meta` then has a list of them; those that number the times a question was answered (`epoch`, `run`) may not. Rows of one id that are apart, or that have other answers, are refused, as
-everywhere.
+number: `meta` then has a list of them. Those that number the times a question was answered (`epoch`, `run`) may not.
+Rows of one id that are apart, or that have other answers, are refused, as everywhere.
 """
 
 from __future__ import annotations
