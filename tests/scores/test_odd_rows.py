@@ -37,7 +37,7 @@ ODD: dict[str, tuple[bytes | None, str]] = {
         GOOD + GOOD,
         'rows.jsonl:2: m of "a" already has a row in line 1; keep one of them',
     ),
-    "foreign JSON": (b'{"results": [{"name": "x"}]}\n', "rows.jsonl:1: example_id: is missing"),
+    "foreign JSON": (b'{"results": [{"name": "x"}]}\n', "rows.jsonl has no scores: a row has the"),
     "a JSON document": (b'{\n"results": []\n}\n', "rows.jsonl:1: is not JSON: "),
     "a list": (b'["a", "m", 1]\n', "rows.jsonl:1: expected an object"),
 }
