@@ -347,6 +347,7 @@ class Reading:
                     else:
                         fields = fields if "id" in example.model_fields_set else None
                         example = repeated(example, first)
+                        example += self.shape.twice if self.shape else ""
                 if example is None:
                     break
                 self._wrong.add(f"{self.name}:{line}: {example}")

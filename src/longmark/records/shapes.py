@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -65,7 +65,9 @@ class Shape:
     skips         what a record is that is no answer -> path that is true of it
     beside        a path to an object whose short values are kept beside the fields, too
     once          a path: of records with the same value there, the first is read
+    apart         a path: a record with the value of an earlier one there, too, is no repeat of it but another answer
     repeats       what the other ones are
+    twice         what is said of another answer with the id of an earlier one
     answers_at    a path to the answers of a record, of which each is read as a record: `answer` is the one, `number` its
                   place from 1
     records_at    a path to the records that a record holds, which are read in its place: `row` is its place from 0
@@ -83,7 +85,9 @@ class Shape:
     skips: Mapping[str, str] = field(default_factory=dict)
     beside: str = ""
     once: str = ""
+    apart: str = ""
     repeats: str = "repeats of an answer"
+    twice: str = ""
     answers_at: str = ""
     records_at: str = ""
     spans: SpanShape | None = None
@@ -121,11 +125,9 @@ class Shape:
             if at(path):
                 ignored[why] += 1
                 return None
-        if self.once:
-            if (key := repr(at(self.once))) in seen:
-                ignored[self.repeats] += 1
-                return None
-            seen.add(key)
+        if self.once and self._repeats(at, seen):
+            ignored[self.repeats] += 1
+            return None
         for kind, path in self.ignored.items():
             count = at(path)
             ignored[kind] += (
@@ -161,6 +163,15 @@ class Shape:
             if (value := at(path)) not in (None, [], {})
         }
         return {**fields, "meta": short | remaining}
+
+    def _repeats(self, at: Callable[[str], Any], seen: set[str]) -> bool:
+        """Whether a record repeats the answer of an earlier one; `seen` remembers it."""
+        answer = repr(at(self.once))
+        apart = at(self.apart) if self.apart else None
+        line = repr((answer, apart))
+        is_repeat = answer in seen and (apart is None or line not in seen)
+        seen.update((answer, line) if apart is not None else (answer,))
+        return is_repeat
 
 
 def _is_short(value: Any) -> bool:

@@ -119,8 +119,10 @@ LM_EVAL = Shape(
     conversation=(f"type(not_null({_DOCUMENT})) == 'null' && arguments.gen_args_0.arg_0",),
     ignored={"further replies to a document": "resps[0][1:]"},
     skips={"log-likelihoods without a text": "type(resps[0][0]) != 'string'"},
-    once="doc_id",
+    once="digest([doc_id, doc, arguments, resps])",  # each filter has a line of the same reply
+    apart="filter",
     repeats="lines of another filter",
+    twice="; samples do not name their model and task: put those of each into a file of their own",
 )
 
 _RAGAS_MESSAGES = "listed(parsed(user_input))"  # in a CSV file they stand as Python prints them
