@@ -55,6 +55,7 @@ _PASSAGES = (
 _PASSAGE = ("page_content", "content", "text", "passage", "chunk", "value")
 _LISTS = ("messages", "choices", "message", "turns", "conversation", "conversations")
 _TEXTS = ("text", "input_text", "output_text")  # types of the parts of a message that are texts
+TEXTS_OF_FAILED = "texts of calls that failed"
 _DEEPEST = 8  # objects inside each other that are looked into
 
 
@@ -120,10 +121,22 @@ def _is_call(message: dict[str, Any]) -> bool:
 
 
 def further_choices(value: Any) -> int:
-    """How many replies to one request there are beside the first."""
+    """How many replies to one request there are beside the first, in the reply of an API."""
     value = parsed(value)
     choices = value.get("choices") if isinstance(value, dict) else None
     return max(0, len(choices) - 1) if isinstance(choices, list) else 0
+
+
+def replies_to_one_request(value: Any) -> list[Any]:
+    """The messages in a list in which each is a reply of its own (`n` in the APIs): all are the assistant's, and each
+    ends for a reason of its own or calls no tool. [] for any other value, such as the steps of an agent."""
+    value = parsed(value)
+    if not (isinstance(value, list) and len(value) > 1):
+        return []
+    if not all(role_of(message) in ANSWERS for message in value):
+        return []
+    end_apart = all(message.get("finish_reason") for message in value)
+    return value if end_apart or not any(map(_is_call, value)) else []
 
 
 def passages(value: Any) -> list[Any]:

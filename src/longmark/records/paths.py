@@ -157,6 +157,7 @@ def _options() -> Any:
         messages.question,
         _answer,
         messages.passages,
+        messages.further_choices,
         messages.parsed,
         notation.listed,
         notation.dotted,

@@ -26,7 +26,7 @@ class SpanShape:
     references: right answers; scores, expectations: lists of the tool's own scores, and of what else was expected, which
     are counted; begins: true of a span that is an answer of its own with the spans beneath it, where one trace has many
     of them (an evaluation); unresolved: of such a span true where its question is stored elsewhere; failed: true of a
-    call that failed, whose empty output is no answer."""
+    call that failed, whose output is no answer; choices: where an output may be several replies to one request."""
 
     trace: str
     id: str
@@ -48,6 +48,7 @@ class SpanShape:
     begins: str = ""
     unresolved: str = ""
     failed: str = ""
+    choices: str = ""
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,7 @@ class Shape:
     conversation  paths to messages, which are the turns; question and answer follow them, if they are not in them
     ignored       what is ignored -> path to a list, or to a number of them
     skips         what a record is that is no answer -> path that is true of it
+    failed        a path: true of a call that failed, whose texts are no answer
     beside        a path to an object whose short values are kept beside the fields, too
     once          a path: of records with the same value there, the first is read
     apart         a path: a record with the value of an earlier one there, too, is no repeat of it but another answer
@@ -83,6 +85,7 @@ class Shape:
     conversation: tuple[str, ...] = ()
     ignored: Mapping[str, str] = field(default_factory=dict)
     skips: Mapping[str, str] = field(default_factory=dict)
+    failed: str = ""
     beside: str = ""
     once: str = ""
     apart: str = ""
@@ -134,6 +137,9 @@ class Shape:
                 len(count) if isinstance(count, list | dict) else count if type(count) is int else 0
             )
         fields = {name: _typed(name, at(path)) for name, path in self.fields.items()}
+        if self.failed and at(self.failed):
+            ignored[messages.TEXTS_OF_FAILED] += bool(fields.get("answer"))
+            fields["answer"] = None
         if self.conversation and (turns := messages.conversation(*map(at, self.conversation))):
             if (
                 "answer" in fields and fields["answer"] is None

@@ -1,7 +1,8 @@
 """The spans of a trace as one record: which of them are the question, the answer and the passages.
 
 A trace gives one answer: that of the outermost span that has both a question and an answer, and of several the last. An
-empty text is an answer, unless the call failed or called a tool.
+empty text is an answer, unless the call failed or called a tool. What a call said that failed, or a call inside one that
+failed, is no answer.
 Its passages are what all retrievers of the trace returned. Spans of one trace may stand anywhere in a file; they are
 sorted in a temporary file, so that memory stays flat.
 """
@@ -110,7 +111,13 @@ def spans_of(record: dict[str, Any], form: SpanShape) -> Iterator[dict[str, Any]
         )
         kind = str(at(form.kind) or "").upper()
         output = None if kind in _RETRIEVERS else at(form.output)
-        is_empty = messages.is_empty_answer(output) and not (form.failed and at(form.failed))
+        replies = messages.replies_to_one_request(at(form.choices)) if form.choices else []
+        if replies and replies == messages.parsed(output):
+            output = replies[:1]
+        else:
+            replies = []
+        failed = bool(form.failed and at(form.failed))
+        is_empty = messages.is_empty_answer(output) and not failed
         yield {
             "trace": _hex(at(form.trace)),
             "id": _hex(at(form.id)),
@@ -121,6 +128,8 @@ def spans_of(record: dict[str, Any], form: SpanShape) -> Iterator[dict[str, Any]
             "input": at(form.input),
             "output": "" if is_empty else output,
             "empty": is_empty,
+            "failed": failed,
+            "further": len(replies[1:]),
             "documents": messages.passages(at(form.documents)) if kind in _RETRIEVERS else [],
             "model": at(form.model),
             "instructions": bool(form.instructions and at(form.instructions)),
@@ -193,6 +202,7 @@ def trace_of(
     """The record of a trace; None if no span has a question and an answer. beginning: the span that is the answer, also
     where it gave none."""
     parents = {span["id"]: span["parent"] for span in spans}
+    failures = {span["id"]: span for span in spans if span["failed"]}
     ordered = sorted(spans, key=itemgetter("start"))
     answers = [span for span in ordered if span["kind"] not in _NO_ANSWER and _is_answer(span)]
     if beginning is not None:
@@ -200,12 +210,18 @@ def trace_of(
         ignored[_UNRESOLVED] += chosen["unresolved"]
     elif answers:
         depths = [_depth(span["id"], parents) for span in answers]
-        chosen = [
+        outermost = [
             span for span, depth in zip(answers, depths, strict=True) if depth == min(depths)
-        ][-1]
+        ]
+        succeeded = [span for span in outermost if _nearest(span["id"], failures, parents) is None]
+        chosen = (succeeded or outermost)[-1]
     else:
         return None
-    last = answers[-1] if answers else chosen
+    last = next((span for span in reversed(answers) if not span["failed"]), chosen)
+    if _nearest(chosen["id"], failures, parents) is not None:
+        ignored[messages.TEXTS_OF_FAILED] += bool(messages.answer(chosen["output"]))
+        chosen = {**chosen, "output": None}
+        last = chosen
     retrieved = [
         document
         for span in ordered
@@ -223,7 +239,8 @@ def trace_of(
     called = not any(messages.role_of(turn) in messages.TOOLS for turn in turns) and tools
     ignored.update({"other spans": len(spans) - 1 - tools - retrievers, "tool calls": called})
     ignored["system prompts"] += last["instructions"]
-    ignored["further choices of a reply"] += messages.further_choices(chosen["output"])
+    choices = chosen["further"] + messages.further_choices(chosen["output"])
+    ignored["further choices of a reply"] += choices
     ignored.update(chosen["unread"])
     model = chosen["model"] or last["model"]
     return {

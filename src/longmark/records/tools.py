@@ -30,7 +30,11 @@ PROMPTFOO = Shape(
     meta={"prompt": "prompt.label", "error": "error"},
     conversation=("prompt.raw",),
     beside="testCase.metadata",
-    ignored={"scores of assertions": "gradingResult.componentResults"},
+    failed="response.error",
+    ignored={
+        "further choices of a reply": "further_choices(response.output)",
+        "scores of assertions": "gradingResult.componentResults",
+    },
 )
 
 PROMPTFOO_TABLE = Shape(
@@ -97,7 +101,11 @@ INSPECT = Shape(
     },
     meta={"task": "log.eval.task", "epoch": "epoch", "error": "error.message"},
     conversation=("messages",),
-    ignored={"scores of Inspect's scorers": "scores"},
+    failed="error",
+    ignored={
+        "further choices of a reply": "output.choices[1:]",
+        "scores of Inspect's scorers": "scores",
+    },
     skips={"invalidated samples": "invalidation"},
 )
 
@@ -204,6 +212,7 @@ PYDANTIC_EVALS = Shape(
     },
     meta={"error": "error_message"},
     ignored={
+        "further choices of a reply": "further_choices(output)",
         "scores of evaluators": "[scores, labels, assertions][?@].values(@)[]",
         "evaluators that failed": "evaluator_failures",
     },
@@ -223,7 +232,11 @@ BRAINTRUST = Shape(
     },
     meta={"tags": "tags", "error": "error"},
     beside="metadata",
-    ignored={"scores of Braintrust's scorers": "scores"},
+    failed="error",
+    ignored={
+        "further choices of a reply": "further_choices(output)",
+        "scores of Braintrust's scorers": "scores",
+    },
     skips={"spans inside an answer": "type(span_parents) == 'array' && span_parents[0]"},
 )
 
@@ -242,7 +255,11 @@ LANGSMITH = Shape(
         "references": "answer(dotted(@).reference)",
     },
     meta={"error": "error"},
-    ignored={"scores of LangSmith's evaluators": "dotted(@).feedback"},
+    failed="type(error) == 'string' && error",
+    ignored={
+        "further choices of a reply": f"further_choices({_TABLE_OUTPUTS})",
+        "scores of LangSmith's evaluators": "dotted(@).feedback",
+    },
 )
 
 TRULENS = Shape(

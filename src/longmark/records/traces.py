@@ -45,6 +45,8 @@ _CONVENTIONS = {  # GenAI conventions, then OpenInference, then OpenLLMetry
     "response": "attributes.gen_ai.response.id",
     "session": "not_null(attributes.gen_ai.conversation.id, attributes.session.id)",
     "failed": _FAILED,
+    "choices": "not_null(attributes.gen_ai.output.messages, attributes.llm.output_messages[].message,"
+    " attributes.gen_ai.completion)",
 }
 
 OTLP = Shape(
@@ -137,6 +139,7 @@ LANGFUSE = Shape(
     beside="metadata",
     conversation=("input", "output"),
     ignored={
+        "further choices of a reply": "further_choices(output)",
         "scores in Langfuse": "parsed(scores)",
         "observations": "parsed(observations)[?type!='RETRIEVER']",
     },
