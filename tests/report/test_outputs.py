@@ -362,7 +362,9 @@ def test_the_change_of_a_run_is_decided_by_its_primary_metrics(
     assert not Path("new").exists()
     assert scored("new", "--base", "old", "--primary", "classic.rouge_l", *FILES) == 0
     (change,) = read()[2]["changes"]
-    assert change["says"].startswith("s (old) is better on ROUGE-L (primary) (+0.")
+    assert change["says"].startswith(
+        "s (old) is better on ROUGE-L (primary) (s (new) - s (old): -0."
+    )
     assert " Exploratory: " in change["says"]
     assert [row["role"] for row in change["rows"]] == ["primary", "exploratory"]
     report = ("report", "new", "--out", "p.html", "--base", "old", "--primary", "classic.rouge_l")

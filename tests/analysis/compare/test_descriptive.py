@@ -32,7 +32,7 @@ def run(folder: Path, relevance: float, words: float, *metrics: str) -> Path:
 def test_a_longer_system_is_longer_and_the_verdict_is_about_the_other_metric(tmp_path: Path):
     runs = [run(tmp_path / "v18", 0.5, 100), run(tmp_path / "v19", 0.4, 200)]
     comparison = compare(runs, draws=999)
-    assert verdict(comparison).startswith("v18 is better on Question relevance (+0.1")
+    assert verdict(comparison).startswith("v18 is better on Question relevance (v18 - v19: +0.1")
     assert "Length" not in verdict(comparison)
     conclusions = {result.metric: conclusion(result) for result in comparison.metrics}
     assert conclusions == {RELEVANCE: "v18 is better", LENGTH: "v19 is longer"}
@@ -42,7 +42,7 @@ def test_a_longer_system_is_longer_and_the_verdict_is_about_the_other_metric(tmp
 def test_alone_it_is_compared_as_the_baseline_that_it_is_and_called_longer(tmp_path: Path):
     runs = [run(tmp_path / "v18", 0.5, 100, LENGTH), run(tmp_path / "v19", 0.4, 200, LENGTH)]
     comparison = compare(runs, draws=999)
-    assert verdict(comparison).startswith("v19 is longer on Length: words (+100")
+    assert verdict(comparison).startswith("v19 is longer on Length: words (v18 - v19: -100")
     assert comparison.metric(LENGTH).direction == "higher is better"
 
 

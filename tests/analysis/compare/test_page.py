@@ -47,7 +47,9 @@ def test_a_difference_has_its_size_and_its_certainty_in_one_line(tmp_path):
     assert (
         document(found)
         .sections[0]
-        .says.startswith(f"x is better on Question relevance ({size}). Significant differences: 1")
+        .says.startswith(
+            f"x is better on Question relevance (x - y: {size}). Significant differences: 1"
+        )
     )
     assert line["direction"] == "higher is better"
 

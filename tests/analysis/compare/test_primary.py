@@ -82,7 +82,7 @@ def test_the_page_has_the_primary_metric_first_and_says_what_is_exploratory(tmp_
     page = document(comparison)
     assert page.lede == "16 metrics, 1 primary, the others exploratory, paired by question."
     says = page.sections[0].says
-    assert says.startswith("new is better on Question relevance (primary) (+0.")
+    assert says.startswith("new is better on Question relevance (primary) (old - new: -0.")
     assert " Exploratory: no significant difference on " in says
     assert " Significant differences: 1 of 1 comparison of primary metrics (alpha 0.05" in says
     for table in ("results", "differences"):

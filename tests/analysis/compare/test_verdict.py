@@ -34,7 +34,7 @@ def of_metric(folder: Path, metric: str, shift: float, **options: Any) -> Compar
     return compared(folder, {"old": {metric: old}, "new": {metric: new}}, **options)
 
 
-def test_a_shown_difference_is_stated_from_the_view_of_the_better_system(tmp_path: Path):
+def test_a_shown_difference_has_the_sign_of_the_table_and_says_what_is_subtracted(tmp_path: Path):
     comparison = of_metric(tmp_path, RELEVANCE, 0.2)
     pair = comparison.metrics[0].pairs[0]
     assert pair.first == "old", "the order of the systems"
@@ -44,8 +44,10 @@ def test_a_shown_difference_is_stated_from_the_view_of_the_better_system(tmp_pat
         there(pair.difference.high),
     )
     assert verdict(comparison) == (
-        f"new is better on Question relevance ({-value:+.3f} [{-high:.3f}, {-low:.3f}])."
+        f"new is better on Question relevance (old - new: {value:+.3f} [{low:.3f}, {high:.3f}])."
     )
+    table = document(comparison).sections[0].tables[0]
+    assert "old - new" in [column.name for column in table.columns]
 
 
 def test_a_system_that_is_better_on_one_metric_and_worse_on_another_is_named_for_both(
@@ -57,8 +59,9 @@ def test_a_system_that_is_better_on_one_metric_and_worse_on_another_is_named_for
         "new": {RELEVANCE: new, CORRECTNESS: old},
     }
     said = verdict(compared(tmp_path, scores))
-    assert "new is better on Question relevance (+0." in said
+    assert "new is better on Question relevance (old - new: -0." in said
     assert "old is better on Answer correctness (+0." in said
+    assert said.count("old - new") == 1, "one direction, said once"
 
 
 def test_a_metric_without_a_direction_decides_only_where_no_other_is_there(tmp_path: Path):
@@ -78,7 +81,10 @@ def test_a_probable_difference_says_how_many_questions_would_show_it(tmp_path: P
     assert pair.better is None
     ahead = "new" if there(pair.difference.value) < 0 else "old"
     said = verdict(comparison)
-    assert said.startswith(f"{ahead} is probably better on Question relevance (+0.")
+    value = there(pair.difference.value)
+    assert said.startswith(
+        f"{ahead} is probably better on Question relevance (old - new: {value:+.3f} ["
+    )
     assert f"which is not shown: about {more} more questions would show" in said
 
 

@@ -3,7 +3,8 @@
 It speaks of the primary metrics where some were named, and of those with a direction (of all, where none has one), in
 this order:
 
-1. shown: every metric on which one system is significantly better, with the difference and its interval;
+1. shown: every metric on which one system is significantly better, with the difference and its interval. The figures
+   are those of the table and of the figure, with the same sign: the first of them says which system is subtracted;
 2. probable: nothing is shown, and the smallest p that decides is at most `PROBABLE`. About how many more questions would
    show it follows from the difference that the test detects with a power of 80 % (`PairDifference.detectable`, d) and
    the one that was seen (s): n (d / s)^2 in all, since a detectable difference shrinks with the root of n;
@@ -73,20 +74,24 @@ def _can_decide(metric: MetricResult) -> bool:
 
 def _decided(metrics: Sequence[MetricResult], titles: dict[str, str], named_limit: int) -> str:
     """The metrics on which one is better, by the system: a system that is better on some may be worse on others."""
-    by_system: dict[str, list[str]] = {}
+    by_system: dict[str, list[MetricResult]] = {}
     for metric in metrics:
-        pair = metric.pairs[0]
-        better = str(pair.better)
-        figures = f"{titles[metric.metric]} ({_figures(metric, pair, better)})"
-        by_system.setdefault(f"{better} is {metric.way} on ", []).append(figures)
-    return f"{'; '.join(words + listed(figures, named_limit) for words, figures in by_system.items())}."
+        by_system.setdefault(f"{metric.pairs[0].better} is {metric.way} on ", []).append(metric)
+    clauses = list[str]()
+    for words, on_metrics in by_system.items():
+        figures = [
+            f"{titles[metric.metric]} ({_figures(metric, labelled=not clauses and place == 0)})"
+            for place, metric in enumerate(on_metrics)
+        ]
+        clauses.append(words + listed(figures, named_limit))
+    return f"{'; '.join(clauses)}."
 
 
 def _probable(metric: MetricResult, title: str) -> str:
     pair = metric.pairs[0]
     ahead = _ahead(metric, pair)
     sentence = (
-        f"{ahead} is probably {metric.way} on {title} ({_figures(metric, pair, ahead)}, "
+        f"{ahead} is probably {metric.way} on {title} ({_figures(metric)}, "
         f"{p_value(pair.p)}), which is not shown"
     )
     missing_questions = more_questions(pair)
@@ -118,15 +123,15 @@ def _at_most(metrics: Sequence[MetricResult], titles: dict[str, str], named_limi
     return f"No difference is shown; any is at most {listed(limits, named_limit)}."
 
 
-def _figures(metric: MetricResult, pair: PairResult, ahead: str) -> str:
-    """How much the score of this system is above the other's, with the interval."""
-    sign = 1 if pair.first == ahead else -1
+def _figures(metric: MetricResult, *, labelled: bool = True) -> str:
+    """The difference with its interval, as in the table; labelled: which system is subtracted from which."""
+    pair = metric.pairs[0]
     difference = pair.difference
-    value = f"{sign * (difference.value or 0.0):+.{metric.places}f}"
+    label = f"{pair.first} - {pair.second}: " if labelled else ""
+    value = f"{label}{(difference.value or 0.0):+.{metric.places}f}"
     if difference.ends is None:
         return value
-    ends = sorted(sign * end for end in difference.ends)
-    return f"{value} [{', '.join(fixed(end, metric.places) for end in ends)}]"
+    return f"{value} [{', '.join(fixed(end, metric.places) for end in difference.ends)}]"
 
 
 def _ahead(metric: MetricResult, pair: PairResult) -> str:
