@@ -105,6 +105,17 @@ def test_a_run_without_metrics_proposes_both_and_reads_nothing_by_itself(
     assert whole(scored(command))
 
 
+def test_the_options_of_a_refused_run_read_the_same_ids_and_systems_as_those_of_look(
+    answers: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = ["run", answers, "--metrics", "classic.rouge_l", "--out", "runs/bot"]
+    assert in_process(run) == 2
+    options = capsys.readouterr().err.splitlines()[-1]
+    assert in_process(["look", answers]) == 0
+    assert options.strip() in capsys.readouterr().out.splitlines()[-1]
+    assert whole(scored([*run, *shlex.split(options)]))
+
+
 def test_init_writes_the_proposal_down_and_says_so(
     answers: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

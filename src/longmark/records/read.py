@@ -8,9 +8,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from longmark.errors import BadInput, UnknownColumns, UserError
+from longmark.errors import BadInput, UserError
 from longmark.options import named
-from longmark.records import beir, containers, parts, paths, proposals, sources
+from longmark.records import beir, containers, parts, proposals, sources
 from longmark.records.columns import Columns, columns_shown, field_of, is_like_an_id
 from longmark.records.conversation import answers, check_mode, scored
 from longmark.records.encodings import check_encoding, encoding_note
@@ -22,10 +22,12 @@ from longmark.records.pair import Answered, Pair, singles
 from longmark.records.passages import PassageRows
 from longmark.records.question_file import SECOND_TURNS, QuestionFile
 from longmark.records.record_reading import BadRecord
+from longmark.records.recurring import MOST_EXAMPLES
 from longmark.records.repeats import other_kind, repeated
 from longmark.records.repeats import seen_ids as seen_ids
 from longmark.records.shapes import Shape
 from longmark.records.spans import assembled
+from longmark.records.unknown_columns import unknown_columns
 from longmark.records.values import Problem
 
 ExampleSource = str | Path | KeptFile | Iterable[Answered | Mapping[str, Any]] | Any
@@ -362,7 +364,9 @@ class Reading:
                 f"{named('mapping')}: no record of {self.name} has {self._columns.unseen()}"
             )
         if self._columns.unknown and self._columns.unknown == self.bad and not self.good:
-            raise self._unknown_columns()
+            raise unknown_columns(
+                self.name, self.bad, self._columns.sample, self._mapping or {}, self._with_mapping
+            )
         if self.bad and self._skip_bad and not self.good:
             left = f"{self.name}: all records are bad ({self.bad:,} of {self.bad:,})"
             notes = self._encoding_note()
@@ -373,30 +377,18 @@ class Reading:
                 raise BadInput([*self.bad_lines, *notes], self.bad + 1)
             self._wrong.check()
 
-    def _unknown_columns(self) -> UnknownColumns:
-        """That no record has a known column, once, with the options that could name them."""
-        columns = columns_shown(
-            dict.fromkeys(column for record in self._columns.sample for column in record)
+    def _with_mapping(self, mapping: Mapping[str, str]) -> Iterable[Answered]:
+        """The examples as another mapping reads them."""
+        if isinstance(self._given, Iterator):
+            return ()
+        return Reading(
+            self._kept or self._given,
+            mapping=mapping,
+            encoding=self._encoding,
+            limit=MOST_EXAMPLES,
+            skip_bad=True,
+            turns=self.turns,
         )
-        mapped = self._mapping or {}
-        free_fields = [field for field in proposals.FIELDS if field not in mapped]
-        free_columns = [
-            {column: value for column, value in record.items() if column not in mapped.values()}
-            for record in self._columns.sample
-        ]
-        proposed = proposals.proposed(free_columns, free_fields)
-        option = proposals.options(proposed) or named("mapping", {"question": "COLUMN"})
-        nested = [
-            path
-            for path in paths.known(self._columns.sample[0])
-            if path.strip('"') not in self._columns.sample[0]
-        ]
-        columns += f"; in them {columns_shown(nested)}" if nested and not proposed else ""
-        message = (
-            f"{self.name}: no known column in any of {self.bad:,} records (found {columns}); name the columns"
-            + (", for example:" if proposed else " with:")
-        )
-        return UnknownColumns([message, f"  {option}"], proposed)
 
     def _encoding_note(self) -> list[str]:
         """What the file seems to be written in, if it is a text that is not UTF-8."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 
 from longmark.records.example import Example
 from longmark.records.pair import Answered
@@ -35,7 +36,8 @@ _SYSTEM_WORDS = frozenset(["system", "model", "pipeline", "version", "build", "v
 _BOUNDARY = re.compile(r"[\W_]+|(?<=[a-z0-9])(?=[A-Z])")
 _LONGEST = 80  # characters of an id or of the name of a system
 _MOST_SYSTEMS = 50
-_MOST_EXAMPLES = 10_000  # that are looked at; the rest of a file is as its beginning
+MOST_EXAMPLES = 10_000
+"""Examples that are looked at; the rest of a file is as its beginning."""
 
 
 class RecurringColumns:
@@ -51,7 +53,7 @@ class RecurringColumns:
 
     def add(self, example: Answered) -> None:
         self._examples += 1
-        if self._examples > _MOST_EXAMPLES or not isinstance(example, Example):
+        if self._examples > MOST_EXAMPLES or not isinstance(example, Example):
             return
         for field in self._named:
             self._named[field] = self._named[field] or field in example.model_fields_set
@@ -95,3 +97,11 @@ class RecurringColumns:
         if systems and not self._named["system"]:
             columns["system"] = systems[0]
         return columns
+
+
+def recurring(examples: Iterable[Answered]) -> dict[str, str]:
+    """The proposals of examples that are read for them alone."""
+    columns = RecurringColumns()
+    for example in examples:
+        columns.add(example)
+    return columns.proposed
