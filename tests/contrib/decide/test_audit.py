@@ -279,18 +279,54 @@ def test_an_effect_on_a_few_of_twelve_answers_is_not_said_to_be_more_than_chance
     assert ("(the interval holds 0)" in found.says) == holds  # signs: p = .5, .25, .031
 
 
-def test_the_page_begins_with_the_effects_that_are_shown():
-    """Of three effects two have a direction, and one interval of the two is without 0."""
-    ends = {"injection": (0.1, 0.3), "length": (-0.1, 0.3), "prompt": (0.05, 0.3)}
-    found = [
-        Finding("j", aspect, "m", Estimate(value=sum(pair) / 2, low=pair[0], high=pair[1], n=20))
+def test_the_page_begins_with_what_the_judge_gets_right_and_what_moves_it():
+    """Of seven effects two are rates, three can be up or down and two cannot be below 0."""
+    ends = {
+        "known": (0.24, 0.76),
+        "order": (0.35, 0.85),
+        "length": (-0.1, 0.3),
+        "injection": (0.1, 0.3),
+        "language": (-0.1, 0.1),
+        "position": (0.05, 0.15),
+        "prompt": (0.1, 0.3),
+    }
+    measured = [
+        Finding(
+            "j",
+            aspect,
+            "m",
+            Estimate(value=sum(pair) / 2, low=pair[0], high=pair[1], n=10, missing=2),
+            unreadable=1,
+        )
         for aspect, pair in ends.items()
     ]
     assert (
-        document(found, {}, {})
+        document(measured, {}, {})
         .sections[0]
         .says.startswith(
-            "Shown to move the scores, of 2 effects with a direction: j: injection (m). "
-            "Each is judged by its own 95 % interval, not adjusted for their number."
+            "j changes its choice in 60 % of the pairs when the answers change places [35 %, 85 %]. "
+            "j gives the right answer the higher score in 50 % of the pairs [24 %, 76 %]. "
+            "Shown to move the scores, of 3 effects that can be up or down: j: injection (m). "
+            "Changes of either sign, on average: prompt 0.200 [0.100, 0.300] (m) and "
+            "position 0.100 [0.050, 0.150] (m). "
+            "14 of 84 measurements have no score, 7 as a reply could not be read. "
+            "Each effect has its own 95 % interval, not adjusted for their number."
         )
     )
+
+
+def test_a_reply_that_could_not_be_read_is_counted_for_its_effect(tmp_path: Path):
+    rows = [
+        row(
+            f"a{n}~~injection",
+            f"injection.{CC}",
+            0.2 if n else None,
+            question_id=f"q{n}",
+            system="m",
+            **({} if n else {"status": "unparsable", "reason": "Two replies could not be read."}),
+        )
+        for n in range(12)
+    ]
+    folder = write_run(tmp_path / "effects", [], rows, {**manifest(), "metrics": declared(CC, 1.0)})
+    (of_injection,) = findings(folder, {})
+    assert (of_injection.effect.missing, of_injection.unreadable) == (1, 1)

@@ -34,13 +34,15 @@ from longmark.analysis.grid import Grid, mean_of
 from longmark.records import Row
 from longmark.report.document import Document, Section
 from longmark.report.figures import Figure
-from longmark.report.format import fixed, listed
+from longmark.report.format import counted, fixed, listed
 from longmark.report.tables import Column
 from longmark.scores.manifest import MetricFacts, read_manifest
 from longmark.scores.observations import Observations
 from longmark.stats.results import Estimate
 
 MARK = "~~"
+_MOST_NAMED = 4
+"""Findings of one kind that the first paragraph names, the worst first; the table has all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +206,7 @@ def _row(scored: JudgeScores, kind: str, rows: Sequence[Row], value: Any) -> Row
 @dataclass(frozen=True, slots=True)
 class Finding:
     """An effect of a judge. beside: what it can be in the comparison that was given, with the share of the difference;
-    matters: `yes`, `no`, or "" if it is not known."""
+    matters: `yes`, `no`, or "" if it is not known; unreadable: rows without a score as a reply could not be read."""
 
     judge: str
     aspect: str
@@ -212,6 +214,7 @@ class Finding:
     effect: Estimate
     beside: str = ""
     matters: str = ""
+    unreadable: int = 0
 
     @property
     def says(self) -> str:
@@ -261,7 +264,9 @@ def findings(folder: Path, observed: Mapping[str, Observed]) -> list[Finding]:
             if effect.n or effect.missing:
                 metric = name.removeprefix(f"{aspect}.")
                 beside, matters = _beside(aspect, effect, observed.get(metric))
-                measured.append(Finding(judge, aspect, metric, effect, beside, matters))
+                rows = index.select(metric=name, system=judge) if effect.missing else ()
+                unreadable = sum(row.status == "unparsable" for row in rows)
+                measured.append(Finding(judge, aspect, metric, effect, beside, matters, unreadable))
     return measured
 
 
@@ -293,19 +298,62 @@ def _beside(aspect: str, effect: Estimate, observed: Observed | None) -> tuple[s
 
 
 def _conclusion(measured: Sequence[Finding]) -> str:
-    """Which effects with a direction are shown, by intervals without 0. The others cannot be below 0, so that an
-    interval without 0 would show little."""
+    """What the judge gets right, and what moves its scores. An effect that can be up or down is shown by an interval
+    without 0; any other cannot be below 0, so that its size is given. Last how many replies could not be read."""
+    with_value = [finding for finding in measured if finding.effect.value is not None]
+    rates = [finding for finding in with_value if not ASPECTS[finding.aspect].scaled]
+    sentences = [
+        f"{finding.judge} {finding.says} {_ends(finding.effect, percent=True)}".rstrip()
+        for finding in sorted(rates, key=lambda finding: -_worse(finding))[:_MOST_NAMED]
+    ]
     signed = [
         (finding, finding.effect.ends)
         for finding in measured
         if ASPECTS[finding.aspect].better is None and finding.effect.ends is not None
     ]
-    clear = [finding for finding, (low, high) in signed if not low <= 0 <= high]
-    if not signed:
-        return "No effect with a direction has an interval; the table has what was measured."
-    names = [f"{finding.judge}: {finding.aspect} ({finding.metric})" for finding in clear]
-    conclusion = f"Shown to move the scores, of {len(signed)} effects with a direction: {listed(names or ['none'])}."
-    return f"{conclusion} Each is judged by its own 95 % interval, not adjusted for their number."
+    clear = [
+        f"{finding.judge}: {finding.aspect} ({finding.metric})"
+        for finding, (low, high) in signed
+        if not low <= 0 <= high
+    ]
+    sentences.append(
+        f"Shown to move the scores, of {counted(len(signed), 'effect')} that can be up or down: "
+        f"{listed(clear)}"
+        if signed
+        else "No effect that can be up or down has an interval"
+    )
+    sizes = [
+        finding
+        for finding in with_value
+        if ASPECTS[finding.aspect].scaled and ASPECTS[finding.aspect].better is False
+    ]
+    named_sizes = [
+        f"{finding.aspect} {finding.effect.value:.3f} {_ends(finding.effect)} ({finding.metric})"
+        for finding in sorted(sizes, key=lambda finding: -(finding.effect.value or 0.0))
+    ]
+    if named_sizes:
+        sentences.append(f"Changes of either sign, on average: {listed(named_sizes)}")
+    missing = sum(finding.effect.missing for finding in measured)
+    if missing:
+        total = missing + sum(finding.effect.n for finding in measured)
+        unreadable = sum(finding.unreadable for finding in measured)
+        of_replies = f", {unreadable:,} as a reply could not be read" if unreadable else ""
+        sentences.append(f"{missing:,} of {total:,} measurements have no score{of_replies}")
+    sentences.append("Each effect has its own 95 % interval, not adjusted for their number")
+    return " ".join(f"{sentence}." for sentence in sentences)
+
+
+def _worse(finding: Finding) -> float:
+    """How much a rate speaks against the judge."""
+    value = finding.effect.value or 0.0
+    return 1 - value if ASPECTS[finding.aspect].better else value
+
+
+def _ends(effect: Estimate, *, percent: bool = False) -> str:
+    if effect.ends is None:
+        return ""
+    low, high = (f"{100 * end:.0f} %" if percent else fixed(end, 3) for end in effect.ends)
+    return f"[{low}, {high}]"
 
 
 def document(
