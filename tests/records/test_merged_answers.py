@@ -3,6 +3,7 @@ word."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -179,3 +180,81 @@ def test_the_steps_of_an_agent_are_no_choices() -> None:
     look = {"role": "assistant", "parts": [{"type": "tool_call", "name": "look"}]}
     (example,), ignored = read(otlp(look, said("found")))
     assert (example.answer, ignored) == ("found", {})
+
+
+def promptfoo_file(path: Path, columns: list[dict[str, Any]], **result: Any) -> list[Example]:
+    results = [
+        {
+            "promptIdx": place,
+            "testIdx": 0,
+            "prompt": {"label": column["label"], "raw": "Answer: Q?"},
+            "provider": {"id": column["provider"]},
+            "vars": {"question": "Q?"},
+            "response": {"output": "Paris"},
+            **result,
+        }
+        for place, column in enumerate(columns)
+    ]
+    document = {"evalId": "e", "results": {"prompts": columns, "results": results}}
+    path.write_bytes(orjson.dumps(document))
+    return list(Reading(path).singles())
+
+
+def column(provider: str, label: str, raw: str) -> dict[str, Any]:
+    return {"provider": provider, "label": label, "raw": raw}
+
+
+@pytest.mark.parametrize(
+    ("columns", "systems"),
+    [
+        ([column("m", "p", "p"), column("m", "p", "p")], ["m (1)", "m (2)"]),
+        ([column("m", "p", "Short"), column("m", "p", "Long")], ["m / Short", "m / Long"]),
+        ([column("m", "p", "p"), column("n", "p", "p")], ["m", "n"]),
+        (
+            [column("m", "p", "p"), column("m", "q", "q"), column("m", "p", "p")],
+            ["m / p (1)", "m / q", "m / p (2)"],
+        ),
+    ],
+)
+def test_columns_of_promptfoo_with_one_name_are_systems_of_their_own(
+    columns: list[dict[str, Any]], systems: list[str], tmp_path: Path
+) -> None:
+    examples = promptfoo_file(tmp_path / "results.json", columns)
+    assert [example.system for example in examples] == systems
+
+
+@pytest.mark.parametrize(
+    ("assertion", "references"),
+    [
+        ({"type": "equals", "value": "{{right}}"}, ("Paris",)),
+        ({"type": "equals", "value": "It is {{ right }}, {{year}}."}, ("It is Paris, 2026.",)),
+        ({"type": "similar", "value": ["Paris", "{{right}}s"]}, ("Paris", "Pariss")),
+        ({"type": "similar:cosine", "value": "Paris"}, ("Paris",)),
+        ({"type": "assert-set", "assert": [{"type": "equals", "value": "Paris"}]}, ("Paris",)),
+        ({"type": "equals", "value": "{a}"}, ("{a}",)),
+        ({"type": "not-equals", "value": "Rome"}, ()),
+    ],
+)
+def test_references_of_promptfoo_have_the_variables_in_place_of_their_names(
+    assertion: dict[str, Any], references: tuple[str, ...]
+) -> None:
+    variables = {"question": "Q?", "right": "Paris", "year": 2026}
+    result = {"promptIdx": 0, "testIdx": 0, "vars": variables, "response": {"output": "Paris"}}
+    (example,), ignored = read({**result, "testCase": {"assert": [assertion]}})
+    assert (example.references, ignored) == (references, {})
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["{{missing}}", "{{ right | upper }}", "{% if a %}b{% endif %}", "file://right.txt", "{{a.b}}"],
+)
+@pytest.mark.parametrize("place", ["assertion", "variable"])
+def test_a_template_or_a_file_is_no_reference_and_is_counted(value: str, place: str) -> None:
+    variables = {"question": "Q?", "right": "Paris"}
+    if place == "variable":
+        variables["reference"] = value
+    result = {"promptIdx": 0, "testIdx": 0, "vars": variables, "response": {"output": "Paris"}}
+    assertions = [{"type": "equals", "value": value}] if place == "assertion" else []
+    (example,), ignored = read({**result, "testCase": {"assert": assertions}})
+    assert example.references == ()
+    assert ignored == {"references that are templates or files": 1}

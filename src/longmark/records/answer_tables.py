@@ -8,14 +8,16 @@ each answer.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
-from longmark.records.notation import short
+from longmark.records.notation import distinct, short
 
 BESIDE = ("Status", "Score", "Named Scores", "Grader Reason", "Comment")
 """The columns behind each answer in promptfoo 0.123 (its CSV)."""
 _SEPARATOR = " \u2192 "
+_NAMES = re.compile(r"\{\{\s*(\w+)\s*\}\}")  # a variable in a template of promptfoo
 _FAILED = "ERROR"
 """The status of a call that failed or gave no output. Its cell is as empty as that of an empty answer, or has the error."""
 
@@ -57,6 +59,77 @@ def promptfoo_answers(row: Any) -> list[dict[str, Any]]:
         }
         answers.append({**variables, "promptfoo": answer})
     return answers
+
+
+def promptfoo_system(result: Mapping[str, Any]) -> str | None:
+    """The system of an answer of promptfoo, whose columns are providers by prompts: the provider, with the prompt's label
+    where several are known or the columns are not (JSON Lines). Columns of one provider and one label have the prompts
+    themselves, or else numbers: two configurations of a provider have one name. None without a provider."""
+    provider = result["provider"]
+    if not isinstance(provider, str):
+        return None
+    prompt = _mapping(result["prompt"])
+    prompts = result["prompts"]
+    columns = list(map(_mapping, prompts)) if isinstance(prompts, list) else []
+    labels = distinct([column.get("label") for column in columns])
+    one_prompt = bool(columns) and len(labels) < 2
+    name = (
+        provider
+        if one_prompt
+        else f"{provider} / {short(prompt.get('label') or prompt.get('raw'))}"
+    )
+    place = result["promptIdx"]
+    if type(place) is not int or not 0 <= place < len(columns) or "provider" not in columns[place]:
+        return name
+    header = _header(columns[place])
+    alike = [column for column in columns if _header(column) == header]
+    if len(alike) == 1:
+        return name
+    if len(distinct([column.get("raw") for column in alike])) == len(alike):
+        return f"{provider} / {short(columns[place].get('raw'))}"
+    return f"{name} ({1 + sum(_header(column) == header for column in columns[:place])})"
+
+
+def _header(column: Mapping[str, Any]) -> tuple[str, str]:
+    return (str(column.get("provider")), str(column.get("label")))
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def promptfoo_references(values_and_variables: Any) -> dict[str, Any]:
+    """What assertions expect, of a list of their values (each a text, or a list of those that are right) and of the
+    variables of the test: `texts`, with the variables in place of their names, and None without any; `unread`, the
+    number of templates that have more than names, and of files that are not in the results."""
+    values, variables = values_and_variables
+    variables = _mapping(variables)
+    flat = [
+        item
+        for value in (values if isinstance(values, list) else [values])
+        for item in (value if isinstance(value, list) else [value])
+        if item is not None
+    ]
+    rendered = [_rendered(item, variables) if isinstance(item, str) else item for item in flat]
+    texts = [text for text in rendered if text is not None]
+    return {"texts": texts or None, "unread": len(rendered) - len(texts)}
+
+
+def _rendered(text: str, variables: Mapping[str, Any]) -> str | None:
+    """A text with the values of variables; None for a file, and for a template with anything else."""
+    if text.startswith("file://"):
+        return None
+
+    def value_of(name: re.Match[str]) -> str:
+        value = variables.get(name[1])
+        return str(value) if isinstance(value, str | int | float) else name[0]
+
+    if "{%" in text or any(
+        not isinstance(variables.get(name), str | int | float) for name in _NAMES.findall(text)
+    ):
+        return None
+    rendered = _NAMES.sub(value_of, text)
+    return None if "{{" in _NAMES.sub("", text) else rendered
 
 
 _OF_LLAMA_INDEX = frozenset(("query", "response", "passing", "feedback", "score"))

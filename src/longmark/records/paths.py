@@ -169,6 +169,8 @@ def _options() -> Any:
         notation.resolved,
         notation.reference_name,
         answer_tables.promptfoo_answers,
+        answer_tables.promptfoo_references,
+        answer_tables.promptfoo_system,
         answer_tables.llama_index_results,
         answer_tables.opencompass_records,
         set_answers.completions,

@@ -8,6 +8,13 @@ from __future__ import annotations
 from longmark.records.shapes import Container, Shape
 
 _ASKED = "question(without_data(vars))"  # the variables of a test, less its passages and references
+_RIGHT = (  # and the variables, whose names may stand there
+    "[not_null(vars.reference, vars.expected, vars.expected_output, vars.ground_truth,"
+    " [testCase.assert, testCase.assert[].assert[]][] | [?type(type)=='string'"
+    " && (contains(['equals', 'similar', 'factuality', 'model-graded-factuality'], type)"
+    " || starts_with(type, 'similar:'))].value), vars]"
+)
+_TABLE_RIGHT = "[not_null(reference, expected, expected_output, ground_truth), promptfoo.vars]"
 
 PROMPTFOO = Shape(
     "promptfoo results",
@@ -20,12 +27,9 @@ PROMPTFOO = Shape(
         "question_id": f"type({_ASKED}) != 'string' && type(vars) == 'object' && digest(vars) || `null`",
         "answer": "answer(response.output)",
         "contexts": "not_null(vars.contexts, vars.context, vars.documents, vars.passages)",
-        "references": "not_null(vars.reference, vars.expected, vars.expected_output, vars.ground_truth,"
-        " testCase.assert[?contains(['equals', 'similar', 'factuality', 'model-graded-factuality'], type)].value)",
-        # Its columns are provider x prompt. Without the head (JSON Lines) nothing says that there is one prompt only.
-        "system": "type(log.prompts) == 'array' && length(distinct(log.prompts)) < `2`"
-        " && (provider.label || provider.id || provider)"
-        " || join(' / ', [provider.label || provider.id || provider, short(prompt.label || prompt.raw)])",
+        "references": f"promptfoo_references({_RIGHT}).texts",
+        "system": "promptfoo_system({provider: provider.label || provider.id || provider, prompt: prompt,"
+        " prompts: log.prompts, promptIdx: promptIdx})",
     },
     meta={"prompt": "prompt.label", "error": "error"},
     conversation=("prompt.raw",),
@@ -33,6 +37,7 @@ PROMPTFOO = Shape(
     failed="response.error",
     ignored={
         "further choices of a reply": "further_choices(response.output)",
+        "references that are templates or files": f"promptfoo_references({_RIGHT}).unread",
         "scores of assertions": "gradingResult.componentResults",
     },
 )
@@ -47,12 +52,15 @@ PROMPTFOO_TABLE = Shape(
         "question": "question(without_data(promptfoo.vars))",
         "answer": "answer(promptfoo.output)",
         "contexts": "not_null(contexts, context, documents, passages)",
-        "references": "not_null(reference, expected, expected_output, ground_truth)",
+        "references": f"promptfoo_references({_TABLE_RIGHT}).texts",
         "system": "promptfoo.system",
     },
     meta={"reason": "promptfoo.reason"},
     records_at="promptfoo_answers(@)",
-    ignored={"scores of answers": "promptfoo.scores"},
+    ignored={
+        "references that are templates or files": f"promptfoo_references({_TABLE_RIGHT}).unread",
+        "scores of answers": "promptfoo.scores",
+    },
 )
 
 _DEEPEVAL_ID = (  # several cases may have one name; the usual names end with the case's number already
@@ -450,7 +458,9 @@ CONTAINERS = (
     Container(("testRunData",), "testRunData.[testCases, conversationalTestCases][][]"),
     Container(("testCases",), "[testCases, conversationalTestCases][][]"),
     Container(
-        ("evalId", "results"), "results.results", head={"prompts": "results.prompts[].label"}
+        ("evalId", "results"),
+        "results.results",
+        head={"prompts": "results.prompts[].{provider: provider, label: label, raw: raw}"},
     ),  # promptfoo
     Container(("experiment", "items"), "items", head={"experiment": "experiment.name"}),  # Opik
     Container(
