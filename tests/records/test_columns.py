@@ -267,6 +267,56 @@ def test_lists_without_commas_are_refused(cell: str) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "spelled",
+    [
+        "('a', 'b')",
+        "{'a', 'b'}",
+        "[ 'a', 'b' ]",
+        "['a', None, nan, 'b']",
+        "array(['a', 'b'], dtype=object)",
+        "np.array(['a',\n       'b'])",
+    ],
+)
+def test_lists_in_every_notation_of_python_are_read(spelled: str) -> None:
+    example = read({"question": "q", "contexts": spelled, "references": spelled})
+    assert [passage.text for passage in example.contexts] == ["a", "b"]
+    assert example.references == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    "spelled", ["None", "nan", "[None]", "[nan]", "()", "[]", "array([], dtype=object)"]
+)
+def test_what_python_prints_for_no_passage_is_none(spelled: str) -> None:
+    example = read({"question": "q", "contexts": spelled, "references": spelled})
+    assert (example.contexts, example.references) == ((), ())
+
+
+@pytest.mark.parametrize("spelled", ['{"documents": ["a"]}', "{'text': 'a'}"])
+def test_an_object_with_passages_as_a_text_is_read(spelled: str) -> None:
+    example = read({"question": "q", "contexts": spelled})
+    assert [passage.text for passage in example.contexts] == ["a"]
+
+
+@pytest.mark.parametrize(
+    "passage",
+    ['("Go", he said.)', "('a')", "(1, 2)", '{"price": 3}', "{'price': 3}", "f(x=1)", "(a)(b)"],
+)
+def test_a_text_that_spells_no_list_of_texts_is_the_passage(passage: str) -> None:
+    example = read({"question": "q", "contexts": passage, "references": passage})
+    assert [context.text for context in example.contexts] == [passage]
+    assert example.references == (passage,)
+
+
+@pytest.mark.parametrize(
+    "printed",
+    ["[ScoredChunk(text='a', score=0.1)]", "array(['a' 'b'], dtype=object)", "[['a' 'b']]"],
+)
+def test_what_cannot_be_read_as_python_prints_it_is_refused(printed: str) -> None:
+    for field in ("contexts", "references"):
+        assert f"{field}: " in problem({"question": "q", field: printed})
+
+
 def test_a_passage_keeps_its_page_which_no_metric_sees() -> None:
     plain, paged = (
         read({"question": "q", "answer": "a", "contexts": [{"text": "c", **more}]})

@@ -538,6 +538,10 @@ def lm_eval_sample(**fields: Any) -> dict[str, Any]:
         ("[1, 2]", {}, ("1", "2")),
         ("[1, 2]", {"output": "[1, 2]"}, ("[1, 2]",)),  # the document has this very text
         ("[not a list]", {}, ("[not a list]",)),
+        ("('a', 'b')", {}, ("a", "b")),
+        ("('a', 'b')", {"answer": "('a', 'b')"}, ("('a', 'b')",)),
+        ("array(['a'], dtype=object)", {}, ("a",)),
+        ("None", {}, ()),
         ("Paris", {}, ("Paris",)),
     ],
 )
@@ -546,6 +550,11 @@ def test_targets_that_python_printed_are_lists_of_references(
 ) -> None:
     (example,), _ = read(lm_eval_sample(target=target, doc=doc))
     assert example.references == references
+
+
+def test_a_target_as_numpy_prints_it_is_refused_and_not_glued() -> None:
+    with pytest.raises(BadInput, match="references: looks like a list"):
+        read(lm_eval_sample(target="['a' 'b']"))
 
 
 def test_a_target_of_lists_in_lists_is_refused_and_not_taken_literally() -> None:

@@ -20,6 +20,7 @@ from longmark.options import named
 from longmark.records import messages
 from longmark.records.carried import CARRIED
 from longmark.records.example import Example, question_hash
+from longmark.records.notation import NotRead
 from longmark.records.pair import Answered
 from longmark.records.replies import last_cited_reply
 from longmark.records.turn import Context, Role, Turn, contexts_of, references_of
@@ -123,7 +124,11 @@ def _turn(place: str, message: Any, ignored: Counter[str]) -> Turn | None:
     if (
         passages := next((message[key] for key in _PASSAGES if message.get(key)), None)
     ) is not None:
-        fields["contexts"] = contexts_of(messages.passages(passages), f"{place}.contexts")
+        try:
+            retrieved = messages.passages(passages)
+        except NotRead as error:
+            raise Problem(f"{place}.contexts: {error}") from None
+        fields["contexts"] = contexts_of(retrieved, f"{place}.contexts")
     if (right := next((message[key] for key in _REFERENCES if message.get(key)), None)) is not None:
         fields["references"] = references_of(right, f"{place}.references")
     return Turn(**fields)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from longmark.records.files import parse_json
+from longmark.records.notation import spelled
 
 ASKS = frozenset(("user", "human"))
 ANSWERS = frozenset(("assistant", "ai", "model", "aimessage", "gpt"))
@@ -140,8 +141,11 @@ def replies_to_one_request(value: Any) -> list[Any]:
 
 
 def passages(value: Any) -> list[Any]:
-    """The passages in what a retriever returned: texts, or objects with `text` and `id`."""
+    """The passages in what a retriever returned: texts, or objects with `text` and `id`. notation.NotRead for a text
+    that is a list in another notation and cannot be read."""
     value = parsed(value)
+    if isinstance(printed := spelled(value), list):
+        value = printed
     if isinstance(value, dict):
         inner = next(
             (value[key] for key in _PASSAGES if isinstance(parsed(value.get(key)), list | dict)),

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import io
 import json
+import re
+import tokenize
 from typing import Any
 
 _LONGEST_NAME = 60  # characters of a text that is part of a system's name
@@ -27,15 +30,94 @@ _DATA = frozenset(
 """Variables of a test that hold its passages or its right answers."""
 
 
+_SPELLED = re.compile(
+    r"""(?:\[|\(|\{|(?:np\.|numpy\.)?array\(|(?:frozen)?set\()[\s\[({]*"""
+    r"""(?:['"]|None\b|nan\b|(?:np\.|numpy\.)?array\(|$)"""
+)
+"""How a list of texts begins that Python or NumPy printed."""
+_OBJECTS = re.compile(r"\[\s*[A-Z][\w.]*\(\w+=|(?:Document|TextNode|NodeWithScore)\(\w+=")
+_EMPTY = re.compile(r"\(\)|set\(\)|(?:np\.|numpy\.)?array\(\[\](?:, dtype=\w+)?\)")
+_ARRAYS = ("array", "set", "frozenset")
+NOTHING = frozenset(("None", "nan", "NaN", "<NA>"))
+"""What Python and pandas print for a missing value."""
+
+
+class NotRead(ValueError):
+    """A text that is a list in a notation of which its values cannot be told."""
+
+
+def spelled(value: Any) -> Any:
+    """The list or the object that a text spells as Python prints it, also as a tuple, a set or NumPy's `array([…])`;
+    anything else as it is.
+
+    NotRead for what begins and ends like a list but is none (NumPy prints lists without commas), and for documents
+    of which Python printed the names of their classes.
+    """
+    trimmed = value.strip() if isinstance(value, str) else ""
+    if _EMPTY.fullmatch(trimmed):
+        return []
+    if _OBJECTS.match(trimmed) and trimmed.endswith(("]", ")")):
+        raise NotRead(
+            "is what Python prints for a list of documents, not their texts; write the texts as JSON: "
+            '["first", "second"]'
+        )
+    if not _SPELLED.match(trimmed) or not trimmed.endswith(("]", ")", "}")):
+        return value
+    certain = not trimmed.startswith(("(", "{")) and trimmed.endswith(("]", ")"))
+    try:
+        tree = ast.parse(trimmed, mode="eval").body
+        if isinstance(tree, ast.Constant):  # a text in parentheses
+            return value
+        read = _value(tree)
+        tokens = [token.type for token in tokenize.generate_tokens(io.StringIO(trimmed).readline)]
+        texts = sum(
+            isinstance(part, ast.Constant) and isinstance(part.value, str)
+            for part in ast.walk(tree)
+        )
+        side_by_side = tokens.count(tokenize.STRING) != texts
+    except (ValueError, SyntaxError, MemoryError, RecursionError, tokenize.TokenError):
+        read = None
+        side_by_side = certain
+    if side_by_side:
+        raise NotRead('looks like a list but is not valid; write it as JSON: ["first", "second"]')
+    return value if read is None else read
+
+
+def _value(tree: ast.expr) -> Any:
+    """The value of an expression without names and calls, but for NumPy's. ValueError for any other."""
+    if isinstance(tree, ast.List | ast.Tuple | ast.Set):
+        return [_value(part) for part in tree.elts]
+    if isinstance(tree, ast.Dict):
+        if None in tree.keys:
+            raise ValueError("an object without a key")
+        return {
+            str(_value(key)): _value(part)
+            for key, part in zip(tree.keys, tree.values, strict=True)
+            if key is not None
+        }
+    if isinstance(tree, ast.Name) and tree.id in NOTHING:
+        return None
+    if isinstance(tree, ast.Call) and tree.args:
+        name = tree.func.attr if isinstance(tree.func, ast.Attribute) else ast.unparse(tree.func)
+        if name in _ARRAYS:
+            return _value(tree.args[0])
+    return ast.literal_eval(tree)
+
+
 def listed(value: Any) -> Any:
     """The list that a text spells as Python prints it, `['Rome', 'Paris']`; anything else as it is."""
-    if not (isinstance(value, str) and value.startswith("[") and value.endswith("]")):
-        return value
+    if isinstance(value, str) and value.startswith("[") and value.endswith("]"):
+        try:
+            plain = json.loads(value)
+        except (ValueError, RecursionError):
+            pass
+        else:
+            return plain if isinstance(plain, list) else value
     try:
-        spelled = ast.literal_eval(value)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        read = spelled(value)
+    except NotRead:
         return value
-    return spelled if isinstance(spelled, list) else value
+    return read if isinstance(read, list) else value
 
 
 def dotted(record: Any) -> Any:

@@ -148,6 +148,14 @@ def _answer(value: Any) -> Any:
     return value if replies.cited_reply_of(value) is not None else messages.answer(value)
 
 
+def _passages(value: Any) -> Any:
+    """The passages in a value; a text that is a list which cannot be read as it is, for the field's reader to refuse."""
+    try:
+        return messages.passages(value)
+    except notation.NotRead:
+        return value
+
+
 @cache
 def _options() -> Any:
     import jmespath
@@ -156,8 +164,8 @@ def _options() -> Any:
     ours = (
         messages.question,
         _answer,
-        messages.passages,
         messages.further_choices,
+        _passages,
         messages.parsed,
         notation.listed,
         notation.dotted,

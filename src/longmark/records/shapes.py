@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from longmark.records import messages, paths
+from longmark.records import messages, notation, paths
 
 _SHORT = 200  # characters of a text that is kept beside the fields
 _WORD = re.compile(r"\w+")
@@ -189,8 +189,22 @@ def _is_short(value: Any) -> bool:
 
 def _typed(field: str, value: Any) -> Any:
     if field == "contexts":
-        return messages.passages(value)
+        try:
+            return messages.passages(value)
+        except notation.NotRead:
+            return value  # the reader of the field says why
     if field == "references" and value is not None:
+        try:
+            read = notation.spelled(value)
+        except notation.NotRead:
+            return value
+        if isinstance(value, str):
+            if value.strip() in notation.NOTHING:
+                return None
+            texts = isinstance(read, list) and all(
+                isinstance(item, str | type(None)) for item in read
+            )
+            value = read if texts else value
         value = value if isinstance(value, list) else [value]
         return [
             str(item) if isinstance(item, int | float) and not isinstance(item, bool) else item

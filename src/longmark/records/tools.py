@@ -128,7 +128,7 @@ LM_EVAL = Shape(
         "answer": "resps[0][0]",
         "contexts": "not_null(doc.contexts, doc.context, doc.passages, doc.passage)",
         # A list is written as Python prints it, unless the document has this very text.
-        "references": "type(doc) == 'object' && contains(values(doc), target) && target || listed(target)",
+        "references": "type(doc) == 'object' && contains(values(doc), target) && [target] || listed(target)",
     },
     meta={"filtered": "filtered_resps[0]"},
     # Of a chat template: where the document has the question, the prompt would only ask it again in other words.

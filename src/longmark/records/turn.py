@@ -16,6 +16,7 @@ Role = Literal["user", "assistant", "system", "tool"]
 PASSAGE_TEXT = ("text", "content", "page_content", "passage", "body", "chunk", "snippet")
 """Keys of an object that is a passage, under which its text can be, the likeliest first."""
 
+_LISTS = ("documents", "contexts", "passages", "results")  # keys of an object around passages
 _PASSAGE_ID = ("id", "doc_id", "chunk_id", "docid", "url")
 
 
@@ -69,6 +70,8 @@ def shown(turns: Iterable[tuple[int, Turn]]) -> str:
 
 def contexts_of(raw: Any, place: str = "contexts") -> tuple[Context, ...]:
     """The passages in a value, without empty ones. Raises Problem."""
+    if isinstance(raw, dict) and not any(not missing(raw.get(key)) for key in PASSAGE_TEXT):
+        raw = next((raw[key] for key in _LISTS if isinstance(raw.get(key), list)), raw)
     if isinstance(raw, dict) and _are_texts_by_id(raw):
         raw = [{"id": passage_id, "text": passage} for passage_id, passage in raw.items()]
     if isinstance(raw, (str, dict)):

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-import io
-import re
-import tokenize
 import unicodedata
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -15,6 +11,7 @@ from pydantic import ValidationError
 
 from longmark.errors import UnknownName
 from longmark.records.files import NotJson, parse_json
+from longmark.records.notation import NOTHING, NotRead, spelled
 from longmark.records.same import canonical, caseless
 
 _SHOWN = 40  # characters of a wrong value that a message shows
@@ -161,44 +158,35 @@ def name(field: str, value: Any) -> str | None:
     return str(value)
 
 
-_DOCUMENTS = re.compile(r"\[(Document|TextNode|NodeWithScore|Chunk)\(\w+=")
+_PASSAGES = frozenset(("text", "content", "page_content", "passage", "documents", "contexts"))
+"""Keys by which a text that spells an object is no passage of that very text."""
 
 
 def as_list_cell(field: str, cell: Any) -> Any:
-    """A cell as the list it spells (JSON, or what Python prints for a list), or as it is if it is a text.
+    """A cell as the list it spells (JSON, or what Python prints for a list), or as it is if it is a text. Of passages
+    and references `None` and `nan` are none; a text of passages that spells an object with passages is that object.
 
     Raises Problem for a cell that begins and ends like a list but is none (NumPy prints lists without commas).
     """
     trimmed = cell.strip() if isinstance(cell, str) else ""
-    if not trimmed.startswith("["):
-        return cell
-    if _DOCUMENTS.match(trimmed):
-        raise Problem(
-            f"{field}: is what Python prints for a list of documents, not their texts; write the texts as JSON: "
-            '["first", "second"]'
-        )
-    try:
-        return parse_json(trimmed)
-    except NotJson:
-        pass
-    except ValueError as error:
-        raise Problem(f"{field}: {error}") from None
-    if not (trimmed.startswith(("['", '["', "[{'", '[{"')) and trimmed.endswith("]")):
-        return cell
-    try:
-        value = ast.literal_eval(trimmed)
-        tokens = [token.type for token in tokenize.generate_tokens(io.StringIO(trimmed).readline)]
-    except (ValueError, SyntaxError, MemoryError, RecursionError, tokenize.TokenError):
-        value = None
-        tokens = []
-    side_by_side = isinstance(value, list) and all(isinstance(item, str) for item in value)
-    if not isinstance(value, list) or (
-        side_by_side and tokens.count(tokenize.STRING) != len(value)
-    ):
-        raise Problem(
-            f'{field}: looks like a list but is not valid; write it as JSON: ["first", "second"]'
-        )
-    return value
+    if field in ("contexts", "references") and trimmed in NOTHING:
+        return []
+    spells: Any = cell
+    if trimmed.startswith(("[", "{")):
+        try:
+            spells = parse_json(trimmed)
+        except NotJson:
+            pass
+        except ValueError as error:
+            raise Problem(f"{field}: {error}") from None
+    if isinstance(spells, str):
+        try:
+            spells = spelled(cell)
+        except NotRead as error:
+            raise Problem(f"{field}: {error}") from None
+    if isinstance(spells, dict) and isinstance(cell, str):
+        return spells if field == "contexts" and _PASSAGES & spells.keys() else cell
+    return spells
 
 
 _CYRILLIC = "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u04bb"
