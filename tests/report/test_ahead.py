@@ -40,7 +40,7 @@ def plus(*more: float) -> list[float | None]:
     return [one + more[i % len(more)] for i, one in enumerate(SPREAD)]
 
 
-def test_the_page_of_two_systems_says_who_is_ahead_and_what_could_be_chance(tmp_path):
+def test_the_page_of_two_systems_says_who_is_ahead_and_on_what_no_difference_is_shown(tmp_path):
     scores = {
         RELEVANCE: {"careful": plus(0.30, 0.33), "hasty": plus(0)},
         CORRECTNESS: {"careful": plus(0), "hasty": plus(0.3, -0.29)},
@@ -48,7 +48,7 @@ def test_the_page_of_two_systems_says_who_is_ahead_and_what_could_be_chance(tmp_
         GRADE: {"careful": plus(9), "hasty": plus(0)},  # without a direction
     }
     assert said(tmp_path, scores) == (
-        "careful is ahead on Question relevance. Could be chance: hasty leads on Answer correctness. "
+        "careful is ahead on Question relevance. No difference is shown on Answer correctness. "
         "Equal on every question: Readability: reading ease."
     )
 
@@ -64,7 +64,7 @@ def test_a_primary_metric_is_tested_by_itself_and_the_others_say_that_they_are_e
         EASE: {"a": plus(0), "b": plus(0)},
     }
     assert said(tmp_path, scores).startswith(
-        "a is ahead on Answer correctness. Could be chance: a leads on Question relevance."
+        "a is ahead on Answer correctness. No difference is shown on Question relevance."
     )
     alone = said(tmp_path, scores, [RELEVANCE])
     assert alone.startswith(
@@ -92,9 +92,7 @@ def test_a_lead_that_rests_on_fewer_than_six_unlike_questions_could_be_chance(tm
         old: list[float | None] = [float(i >= won) for i in range(40)]
         return said(tmp_path, {RELEVANCE: {"new": new, "old": old}})
 
-    assert (
-        lead(2) == lead(5) == "No lead is clear. Could be chance: new leads on Question relevance."
-    )
+    assert lead(2) == lead(5) == "No difference is shown on Question relevance."
     assert lead(6) == "new is ahead on Question relevance."
 
 

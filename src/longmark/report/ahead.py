@@ -175,8 +175,8 @@ def _columns(
 
 
 def in_words(leads_found: Sequence[Lead], titles: Mapping[str, str], systems: int) -> list[str]:
-    """A sentence for each result, what is decided first. systems: of the page; of more than two the second is named,
-    and who leads by chance is not. Exploratory metrics come behind the others, and say what they are."""
+    """A sentence for each result, what is decided first. systems: of the page; of more than two the second is
+    named; who leads by chance is not. Exploratory metrics come behind the others, and say what they are."""
     exploratory = [replace(lead, exploratory=False) for lead in leads_found if lead.exploratory]
     if exploratory:
         deciding = [lead for lead in leads_found if not lead.exploratory]
@@ -197,14 +197,15 @@ def in_words(leads_found: Sequence[Lead], titles: Mapping[str, str], systems: in
     text = [f"{words} on {listed(metrics)}." for words, metrics in [*decided.items()][:_NAMED]]
     if unnamed := sum(map(len, [*decided.values()][_NAMED:])):
         text.append(f"Another system is ahead on {counted(unnamed, 'more metric')}.")
-    leading = of(CHANCE, "leads" if systems < 3 else "")
-    if leading:
-        chance = "; ".join(
-            f"{words} on {listed(metrics)}".strip() for words, metrics in leading.items()
-        )
-        text = text or ["No lead is clear."]
-        text.append(
-            f"{'Could be chance: ' if systems < 3 else 'The lead could be chance '}{chance}."
+    for metrics in of(CHANCE).values():
+        # of two systems in the words of `compare`, which tests the same scores: a mean that is higher by chance is no lead
+        text += (
+            [f"No difference is shown on {listed(metrics)}."]
+            if systems < 3
+            else [
+                *([] if text else ["No lead is clear."]),
+                f"The lead could be chance on {listed(metrics)}.",
+            ]
         )
     text += [
         f"Depends on unscored answers: {listed(metrics)}." for metrics in of(UNSCORED).values()
