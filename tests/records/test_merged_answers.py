@@ -258,3 +258,71 @@ def test_a_template_or_a_file_is_no_reference_and_is_counted(value: str, place: 
     (example,), ignored = read({**result, "testCase": {"assert": assertions}})
     assert example.references == ()
     assert ignored == {"references that are templates or files": 1}
+
+
+def weave_call(name: str, model: str | None, op: str = "M.predict:abc") -> dict[str, Any]:
+    return {
+        "id": name,
+        "op_name": f"weave:///e/p/op/{op}",
+        "trace_id": name,
+        "parent_id": None,
+        "started_at": "2026-11-29T05:00:00Z",
+        "inputs": {"self": model, "question": "Q?"},
+        "output": name,
+    }
+
+
+def test_versions_of_a_model_of_weave_are_systems_of_their_own() -> None:
+    model = "weave:///e/p/object/M"
+    reading = Reading([weave_call("a", f"{model}:v1"), weave_call("b", f"{model}:v2")])
+    assert [example.system for example in reading.singles()] == ["M:v1", "M:v2"]
+    assert reading.notices == ()
+
+
+def braintrust(name: str, **fields: Any) -> dict[str, Any]:
+    return {**BRAINTRUST, "id": name, "error": None, **fields}
+
+
+MERGED = {
+    "experiments of Braintrust": (
+        [braintrust("a", experiment_id="e1"), braintrust("b", experiment_id="e2")],
+        "2 experiments (experiment_id)",
+    ),
+    "models of Braintrust": (
+        [braintrust(name, metadata={"model": name}) for name in "abc"],
+        "3 models (metadata.model)",
+    ),
+    "functions of Weave": (
+        [weave_call(name, None, f"ask:{name}") for name in "ab"],
+        "2 operations (name)",
+    ),
+    "columns of promptfoo in JSON Lines": (
+        [
+            {**PROMPTFOO, "promptIdx": place, "provider": "m", "prompt": {"label": "p"}}
+            for place in (0, 1)
+        ],
+        "2 columns (promptIdx)",
+    ),
+}
+
+
+@pytest.mark.parametrize("records", MERGED)
+def test_answers_that_are_read_as_one_system_are_named_with_the_option_that_tells_them_apart(
+    records: str,
+) -> None:
+    rows, told = MERGED[records]
+    reading = Reading(rows)
+    list(reading.singles())
+    (notice,) = reading.notices
+    assert f"The answers of {told} are one system" in notice
+    path = told.split("(")[1].rstrip(")")
+    apart = Reading(rows, mapping={"system": path})
+    systems = {example.system for example in apart.singles()}
+    assert len(systems) == len(rows)
+    assert apart.notices == ()
+
+
+def test_answers_of_one_experiment_are_read_without_a_notice() -> None:
+    reading = Reading([braintrust(name, experiment_id="e") for name in "ab"])
+    assert [example.id for example in reading.singles()] == ["a", "b"]
+    assert reading.notices == ()

@@ -18,6 +18,7 @@ from longmark.records.example import Example, Question
 from longmark.records.expected import ExpectationsOfQuestions
 from longmark.records.files import BadLines
 from longmark.records.kept import KeptFile
+from longmark.records.merged import MergedSystems
 from longmark.records.pair import Answered, Pair, singles
 from longmark.records.passages import PassageRows
 from longmark.records.question_file import SECOND_TURNS, QuestionFile
@@ -128,6 +129,7 @@ class Reading:
         self.ignored = self._columns.ignored
         self.conversations = 0
         self._answers: set[str] = set()
+        self._merged = MergedSystems()
         self._wrong = BadLines()
         self.name = str(examples) if self._kind else "records"
         self.good = self.line = 0
@@ -160,6 +162,7 @@ class Reading:
     def _single_records(self) -> Iterator[tuple[int, Answered | str]]:
         self._columns = self._new_columns()
         self._answers = set()
+        self._merged = MergedSystems()
         self.ignored = self._columns.ignored
         self.conversations = 0
         if self._questions is not None:
@@ -255,7 +258,13 @@ class Reading:
         of_folder = (self._of_folder,) if self._of_folder else ()
         predicted = self._columns.predictions.notice(self.name) if not self.part else ""
         of_texts = (*filter(None, (predicted,)), *of_texts)
-        return (*of_folder, *of_questions, *of_texts, *self._expectations.notices())
+        return (
+            *of_folder,
+            *of_questions,
+            *of_texts,
+            *self._expectations.notices(),
+            *self._merged.notices(),
+        )
 
     def _cut_texts(self) -> str:
         """That texts are as long as a cell of a spreadsheet can be; "" where none is."""
@@ -430,6 +439,7 @@ class Reading:
                 record = _without_empty_cells(record)
             read = self.shape.read(record, self.ignored, self._answers)
             example = None if read is None else self._columns.example(read, record)
+            self._merged.add(self.shape, record, example)
             if (
                 isinstance(example, Example)
                 and example.question is None

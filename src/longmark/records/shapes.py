@@ -70,6 +70,7 @@ class Shape:
     apart         a path: a record with the value of an earlier one there, too, is no repeat of it but another answer
     repeats       what the other ones are
     twice         what is said of another answer with the id of an earlier one
+    merged        what several answers of one system may differ in -> path: `records.merged` names them
     answers_at    a path to the answers of a record, of which each is read as a record: `answer` is the one, `number` its
                   place from 1
     records_at    a path to the records that a record holds, which are read in its place: `row` is its place from 0
@@ -91,6 +92,7 @@ class Shape:
     apart: str = ""
     repeats: str = "repeats of an answer"
     twice: str = ""
+    merged: Mapping[str, str] = field(default_factory=dict)
     answers_at: str = ""
     records_at: str = ""
     spans: SpanShape | None = None

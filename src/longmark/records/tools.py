@@ -35,6 +35,7 @@ PROMPTFOO = Shape(
     conversation=("prompt.raw",),
     beside="testCase.metadata",
     failed="response.error",
+    merged={"columns": "promptIdx"},  # in JSON Lines
     ignored={
         "further choices of a reply": "further_choices(response.output)",
         "references that are templates or files": f"promptfoo_references({_RIGHT}).unread",
@@ -241,6 +242,7 @@ BRAINTRUST = Shape(
     meta={"tags": "tags", "error": "error"},
     beside="metadata",
     failed="error",
+    merged={"experiments": "experiment_id", "models": "metadata.model"},
     ignored={
         "further choices of a reply": "further_choices(output)",
         "scores of Braintrust's scorers": "scores",

@@ -137,6 +137,7 @@ LANGFUSE = Shape(
     },
     meta={"tags": "parsed(tags)"},
     beside="metadata",
+    merged={"releases": "release", "versions": "version"},
     conversation=("input", "output"),
     ignored={
         "further choices of a reply": "further_choices(output)",
@@ -173,6 +174,7 @@ WEAVE = Shape(
     "weave 0.54.0 (calls that it recorded: examples/exports/weave; kinds of ops: weave/trace/op_protocol.py)",
     keys=("op_name", "trace_id", "started_at"),
     fields={**_OF_TRACE, "id": "span_id", "references": "references"},
+    merged={"operations": "name"},
     conversation=("conversation[0]", "conversation[1]"),
     spans=SpanShape(
         trace="trace_id",
@@ -185,7 +187,9 @@ WEAVE = Shape(
         # A prediction that failed has no output of its own, and its call has figures there.
         input=f"[[@][?{_PREDICTION}].resolved(inputs.example), [@][?!({_PREDICTION})].resolved(inputs)][] | [0]",
         output=f"[[@][?{_PREDICTION}].resolved(output.output), [@][?!({_PREDICTION})].resolved(output)][] | [0]",
-        model="reference_name(inputs.model)",
+        # Of a call of a model's method the model, with its version.
+        model="reference_name(not_null(inputs.model, [inputs.self]"
+        "[?type(@) == 'string' && starts_with(@, 'weave:///')] | [0]))",
         references="not_null(inputs.example.expected, inputs.example.expected_output, inputs.example.reference,"
         " inputs.example.ground_truth, inputs.example.target)",
         scores="values(output.scores)",
