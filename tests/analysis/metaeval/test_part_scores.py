@@ -10,7 +10,7 @@ from tests.report.runs import row, write_run
 
 import longmark
 from longmark.analysis.metaeval import metaeval
-from longmark.analysis.metaeval.part_scores import SentenceReading
+from longmark.analysis.metaeval.part_scores import SentenceReading, scored_parts
 from longmark.analysis.metaeval.ratings import RatedMetric, RatingLabel
 from longmark.analysis.metaeval.sections import document
 from longmark.contrib.decide.correction_options import CorrectionOptions
@@ -267,6 +267,38 @@ def test_a_side_of_a_pair_is_found_by_the_hash_of_its_text(tmp_path: Path) -> No
     elsewhere = [{**record, "system": "second"} for record in human]
     with pytest.raises(UserError, match="belongs to an answer"):
         metaeval(run, elsewhere)
+
+
+def test_of_two_equal_texts_a_side_of_a_pair_is_that_of_its_system(tmp_path: Path) -> None:
+    scores = {"first": 1.0, "second": 0.0}
+    examples = [
+        Example(id=f"by-{system}", question_id="q", question="Why?", answer=ANSWER, system=system)
+        for system in scores
+    ]
+    states = {"first": "supported", "second": "not supported"}
+    rows = [
+        row(
+            f"by-{system}",
+            "citations.precision",
+            score,
+            question_id="q",
+            system=system,
+            evidence={"claims": [cited("Ice floats on water.", states[system])]},
+        )
+        for system, score in scores.items()
+    ]
+    run = write_run(tmp_path / "run", examples, rows, {"metrics": _DECLARED})
+    human = [
+        label(0, "no", system=system, answer_sha256=answer_sha256(ANSWER))
+        | {"example_id": f"q:first:second#{side}"}
+        for side, system in zip("ab", scores, strict=True)
+    ]
+    with Labels(human) as labels:
+        (parts,) = scored_parts(run, labels)
+    assert {
+        one.example_id: one.score for one in parts.rows if one.metric == "citations.supported"
+    } == {"q:first:second#a[0:24]": 1.0, "q:first:second#b[0:24]": 0.0}
+    assert metaeval(run, human).joined == 2
 
 
 def test_labels_of_another_text_are_left_out_and_counted(tmp_path: Path) -> None:

@@ -179,7 +179,7 @@ def _family(row: Row, facts: Mapping[str, MetricFacts]) -> tuple[str, str]:
 
 
 def _labelled_examples(path: Path, parts: Iterable[AnswerName]) -> dict[AnswerName, Example]:
-    """The example of each labelled answer; none for a text that several examples have."""
+    """The example of each labelled answer; none for a text that several examples of its system have."""
     ids = {answer.id for answer in parts}
     digests = {answer.digest for answer in parts}
     by_id: dict[str, Example] = {}
@@ -198,6 +198,11 @@ def _labelled_examples(path: Path, parts: Iterable[AnswerName]) -> dict[AnswerNa
             examples[answer] = by_id[answer.id]
         elif len(same_text) == 1:
             examples[answer] = same_text[0]
+        elif (
+            len(of_system := [example for example in same_text if example.system == answer.system])
+            == 1
+        ):
+            examples[answer] = of_system[0]  # systems often answer a question in the same words
     return examples
 
 
