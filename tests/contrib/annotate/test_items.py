@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections import Counter
 from pathlib import Path
 
 import pytest
 from tests.contrib.annotate.studies import PASSAGE, lines, records_of, set_up, study_of
+from tests.program import in_process
 
 from longmark.cli import parser
 from longmark.contrib.annotate.checks import load
@@ -381,6 +383,34 @@ def run_of(folder: Path, name: str, systems: str) -> None:
     ]
     lines(folder / name / "examples.jsonl", answers)
     (folder / name / "rows.jsonl").write_text("")
+
+
+def test_the_command_for_a_file_of_answers_reads_its_columns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The study is made of the run that the message makes, whatever the columns are called."""
+    monkeypatch.chdir(tmp_path)
+    answers = [
+        {
+            "Ticket": f"T-{q}",
+            "user_prompt": f"Why is {q} so?",
+            "bot_reply": "It is so.",
+            "release": release,
+        }
+        for q in range(3)
+        for release in ("v1", "v2")
+    ]
+    lines(Path("bot.jsonl"), answers)
+    words = ["annotate", "init", "bot.jsonl", "--out", "STUDY.yaml"]
+    with pytest.raises(UserError, match="is a file and no run") as refusal:
+        init(parser("annotate").parse_args(words))
+    _, command = str(refusal.value).split("make a run of it: ")
+    assert in_process([*shlex.split(command)[1:], "--quiet"]) == 0
+    words[2] = "runs/bot"
+    assert init(parser("annotate").parse_args(words)) == 0
+    items = read_items(load(Path("STUDY.yaml")), tmp_path)
+    systems = sorted((item.question_id, *item.systems.values()) for item in items)
+    assert systems == sorted((answer["Ticket"], answer["release"]) for answer in answers)
 
 
 @pytest.mark.parametrize(("template", "runs", "items"), [

@@ -25,7 +25,7 @@ from longmark.contrib.annotate.item_columns import (
 from longmark.contrib.annotate.study import SIDES, Cloze, Edit, Matrix, Qualification, Spans, Study
 from longmark.contrib.make.benchmark import items_of
 from longmark.contrib.make.pairing import joined_all
-from longmark.errors import UnknownName, UserError
+from longmark.errors import UnknownColumns, UnknownName, UserError
 from longmark.metrics.nuggets import nuggets_in
 from longmark.progress import counted
 from longmark.records import Example, Pair, Question, sources
@@ -230,10 +230,8 @@ class _Reader:
             yield from self._of_record(f"{path}:{number}", _of_example(example, name_of(source)))
         if not number:
             if path.is_file():
-                run = shlex.quote(f"runs/{path.stem}")
                 raise UserError(
-                    f"{path} is a file and no run. If it holds answers, make a run of it: longmark run "
-                    f"{shlex.quote(str(path))} --metrics classic.length --out {run}"
+                    f"{path} is a file and no run. If it holds answers, make a run of it: {_run_command(path)}"
                 )
             raise UserError(f"{path} has no examples; give the --out folder of `longmark run`")
 
@@ -411,6 +409,21 @@ class _Reader:
                 )
             by_id[item.id] = item
         return list(by_id.values())
+
+
+def _run_command(path: Path) -> str:
+    """The command that makes a run of a file of answers, with the columns that it would be read by."""
+    columns: dict[str, str] = {}
+    try:
+        next(iter(Reading(path, limit=1, skip_bad=True)), None)
+    except UnknownColumns as unknown:
+        columns = unknown.proposed
+    except UserError:  # the run says what is wrong with the file
+        pass
+    words = ["longmark", "run", str(path)]
+    for field, column in columns.items():
+        words += ["--map", f"{field}={column}"]
+    return shlex.join([*words, "--metrics", "classic.length", "--out", f"runs/{path.stem}"])
 
 
 def _known(mapping: Mapping[str, str]) -> dict[str, str]:
