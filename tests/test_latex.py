@@ -201,10 +201,41 @@ def summary_table(rows: int = 7) -> Table:
 
 def test_a_short_table_of_long_sentences_is_no_longtable():
     """Seven rows stand on one page, however many lines each of them takes."""
-    turned = as_latex(summary_table())
-    assert "longtable" not in turned
-    assert "\\begin{sidewaystable}" in turned
-    assert len(cells_of(turned)[1]) == 7 + 1
+    short = as_latex(summary_table())
+    assert "longtable" not in short
+    assert "\\begin{table}" in short
+    assert len(cells_of(short)[1]) == 7 + 1
+
+
+def test_a_table_of_two_rows_is_made_a_little_smaller_and_not_turned():
+    """As metaeval's of two metrics: 106 characters in a line, 91 with the conclusion in two lines, of 78."""
+    columns = (
+        Column("metric"),
+        Column("direction"),
+        Column("Spearman"),
+        Column("answers", places=0),
+        Column("p (Holm)", places=3),
+        Column("unscored", places=0),
+        Column("conclusion"),
+    )
+    rows = [
+        (
+            "FactMetric",
+            "not known",
+            "0.789 [0.635, 0.88]",
+            60,
+            0.001,
+            0,
+            "correlates with human ratings",
+        ),
+        ("Words", "not known", "0.179 [0.138, 0.42]", 60, 0.109, 0, "no significant correlation"),
+    ]
+    upright = as_latex(Table("summary", "Metrics", columns, rows))
+    assert "\\begin{table}" in upright
+    assert "p{0.18\\linewidth}" in upright, "the conclusion, in lines of 14 characters at least"
+    assert "\\resizebox{" in upright
+    many = as_latex(Table("summary", "Metrics", columns, rows * 30))
+    assert "\\begin{table}" not in many, "a longtable is not made smaller, so that it is turned"
 
 
 @pytest.mark.parametrize(("width", "place"), [("column", "table"), ("page", "table*")])

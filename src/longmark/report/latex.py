@@ -18,6 +18,10 @@ _LAYOUTS = (
     ("\\footnotesize", 115, 27, True),
 )
 """Size of type, characters in a line, lines of a page beside caption and note, whether the page is turned."""
+_UPRIGHT = ("\\footnotesize", 78, 44, False)
+_LIGHT = 1.2
+"""Before a short table is turned, its texts are broken from `_NARROW` on; it may be wider than the line by this factor,
+and a box shrinks it."""
 FLOATS = {
     "column": ("\\footnotesize", 52, 50, False),
     "page": ("\\footnotesize", 105, 50, False),
@@ -191,7 +195,7 @@ def fits(texts: Texts, width: str = "") -> bool:
 
 def _widest(layout: tuple[str, int, int, bool]) -> int:
     """From how many characters on a column is broken."""
-    return _NARROW if layout[3] or layout in FLOATS.values() else _BROKEN
+    return _NARROW if layout[3] or layout in (_UPRIGHT, *FLOATS.values()) else _BROKEN
 
 
 def _room(
@@ -209,19 +213,31 @@ def _room(
 def _layout(texts: Texts, width: str = "") -> tuple[tuple[str, int, int, bool], list[float]]:
     """The first layout that fits, else the last; the share of the line of each column that is broken, else 0."""
     widths = _widths(texts)
-    for layout in (FLOATS[width],) if width else _LAYOUTS:
+    for layout in (FLOATS[width],) if width else (*_LAYOUTS[:2], _UPRIGHT, _LAYOUTS[2]):
         free, broken = _room(layout, texts, widths)
-        if free >= 0.7 * _widest(layout) * sum(broken):
+        spared = (_LIGHT - 1) * layout[1] if layout == _UPRIGHT else 0
+        if free + spared >= 0.7 * _widest(layout) * sum(broken) and (
+            layout != _UPRIGHT
+            or _lines(texts, _shares(layout, free, broken, widths), layout[1]) + 4 <= layout[2]
+        ):
             break
-    least = (
-        0.85 if width else 0.7
-    )  # of `_NARROW`: what a box shrinks anyway may have room for a word
+    return layout, _shares(layout, free, broken, widths, 0.85 if width else 0.7)
+
+
+def _shares(
+    layout: tuple[str, int, int, bool],
+    free: int,
+    broken: Sequence[bool],
+    widths: Sequence[int],
+    least: float = 0.7,
+) -> list[float]:
+    """Of the line, for the columns that are broken. least: of `_NARROW`; what a box shrinks anyway has room for a word
+    more."""
     share = max(free / max(sum(broken), 1), least * _NARROW)
-    shares = [
+    return [
         min(share, width) / layout[1] if breaks else 0
         for width, breaks in zip(widths, broken, strict=True)
     ]
-    return layout, shares
 
 
 def _head(text: str, width: int, right: bool) -> str:
