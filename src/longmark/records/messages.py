@@ -54,6 +54,7 @@ _PASSAGES = (
     "output",
 )
 _PASSAGE = ("page_content", "content", "text", "passage", "chunk", "value")
+_AROUND = ("messages", "choices", "message", "parts")
 _LISTS = ("messages", "choices", "message", "turns", "conversation", "conversations")
 _TEXTS = ("text", "input_text", "output_text")  # types of the parts of a message that are texts
 TEXTS_OF_FAILED = "texts of calls that failed"
@@ -86,15 +87,43 @@ def _called(value: Any) -> Any:
 
 def question(value: Any) -> Any:
     """The text that was asked: a text, the last user message, or what an object has under a usual key. None where
-    there is none; an object that does not show which of its parts it is comes back as it is."""
-    return _said(_called(value), ASKS, _QUESTION, 0)
+    there is none; an object that does not show which of its parts it is comes back as it is. Of a text that is JSON
+    the messages are read, and any other JSON is the question itself."""
+    request = _said_in(value)
+    return _said(request if isinstance(request, str) else _called(request), ASKS, _QUESTION, 0)
 
 
 def answer(value: Any) -> Any:
-    """The text that was answered: a text, the last assistant message with a text, or as for `question`; a text that is
-    JSON without such a part is the answer itself."""
-    answer_text = _said(parsed(value), ANSWERS, _ANSWER, 0)
+    """The text that was answered: a text, the last assistant message with a text, or as for `question`. A text that is
+    JSON without messages is the answer itself: that is what was scored."""
+    answer_text = _said(_said_in(value), ANSWERS, _ANSWER, 0)
     return value if isinstance(value, str) and isinstance(answer_text, list | dict) else answer_text
+
+
+def right_answers(value: Any) -> Any:
+    """The right answers in what was expected: of a list of texts or numbers each one, of an object what it has under a
+    usual key, else as for `answer`."""
+    for _ in range(_DEEPEST):
+        if not isinstance(value, dict) or role_of(value) or any(key in value for key in _AROUND):
+            break
+        usual = [key for key in _ANSWER if value.get(key) is not None]
+        if not usual and len(value) != 1:
+            break
+        value = value[(usual or list(value))[0]]
+    if isinstance(value, list) and all(
+        isinstance(item, str | int | float | type(None)) for item in value
+    ):
+        return [item for item in value if item is not None]
+    return answer(value)
+
+
+def _said_in(value: Any) -> Any:
+    """A value; of a text that is JSON with messages, or with what a function was called with, these."""
+    opened = parsed(value)
+    if not isinstance(value, str) or isinstance(opened, str):
+        return value
+    called = isinstance(opened, dict) and opened.keys() == {"args", "kwargs"}
+    return opened if called or _messages(opened, 0) else value
 
 
 def is_empty_answer(value: Any) -> bool:
@@ -232,7 +261,7 @@ def _said(value: Any, roles: frozenset[str], keys: tuple[str, ...], depth: int) 
         )
     if role_of(value):
         return _text(value) if role_of(value) in roles else None
-    for key in ("messages", "choices", "message", "parts"):
+    for key in _AROUND:
         if value.get(key) is not None:
             part = value[key]
             if key == "choices" and isinstance(part, list):

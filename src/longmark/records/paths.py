@@ -164,6 +164,7 @@ def _options() -> Any:
     ours = (
         messages.question,
         _answer,
+        messages.right_answers,
         messages.further_choices,
         _passages,
         messages.parsed,

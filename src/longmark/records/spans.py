@@ -25,7 +25,6 @@ from longmark.records.sources import UnreadableRecord
 
 _RETRIEVERS = frozenset(("RETRIEVER", "RETRIEVAL", "RERANKER"))
 _TOOLS = frozenset(("TOOL", "EXECUTE_TOOL"))
-_READERS = (messages.question, messages.answer)
 _DAMAGED = (TypeError, ValueError, LookupError, AttributeError, RecursionError, OverflowError)
 """What a record raises that only looks like one of a tool's: its values have other types, or are nested too deep."""
 _LISTS_IN_CELLS = ("messages", "documents")
@@ -278,16 +277,24 @@ def _text_of(document: Any) -> Any:
 def _same(outer: list[Any], inner: list[Any]) -> bool:
     """Whether two spans' inputs and outputs have the same question and the same answer."""
     questions, answered = (
-        {str(read(span[i])).strip() for span in (outer, inner)} for i, read in enumerate(_READERS)
+        {str(read(span[i])).strip() for span in (outer, inner)}
+        for i, read in enumerate((_question, _answer))
     )
     return len(questions) == len(answered) == 1
 
 
+def _question(value: Any) -> Any:
+    return messages.question(messages.parsed(value))
+
+
+def _answer(value: Any) -> Any:
+    """The answer in an output. Conventions of traces write an object as a text that is JSON."""
+    return messages.answer(messages.parsed(value))
+
+
 def _is_answer(span: Mapping[str, Any]) -> bool:
-    answer = messages.answer(span["output"])
-    return bool(
-        messages.question(span["input"]) and (answer or span["empty"]) and answer != _HIDDEN
-    )
+    answer = _answer(span["output"])
+    return bool(_question(span["input"]) and (answer or span["empty"]) and answer != _HIDDEN)
 
 
 def _depth(span: str, parents: Mapping[str, str]) -> int:

@@ -12,8 +12,8 @@ from longmark.records.shapes import Shape, SpanShape
 
 _OF_TRACE = {
     "id": "trace_id",
-    "question": "question(input)",
-    "answer": "answer(output)",
+    "question": "question(parsed(input))",
+    "answer": "answer(parsed(output))",
     "contexts": "documents",
     "system": "model",
 }
@@ -107,7 +107,7 @@ MLFLOW = Shape(
         input="parsed(attributes.mlflow.spanInputs)",
         output=f"{_CHUNKS} && joined(parsed(attributes.mlflow.spanOutputs))"
         " || parsed(attributes.mlflow.spanOutputs)",
-        references=f"{_ASSESSMENTS}[?expectation && {_RIGHT}].expectation.value",
+        references=f"{_ASSESSMENTS}[?expectation && {_RIGHT}].expectation.value[]",
         scores=f"{_ASSESSMENTS}[?feedback]",
         expectations=f"{_ASSESSMENTS}[?expectation && !{_RIGHT}]",
         documents="parsed(attributes.mlflow.spanOutputs)",
@@ -130,8 +130,8 @@ LANGFUSE = Shape(
     when="contains(keys(@), 'release') || contains(keys(@), 'environment')",
     fields={
         "id": "id",
-        "question": "question(input)",
-        "answer": "answer(output)",
+        "question": "question(parsed(input))",
+        "answer": "answer(parsed(output))",
         "contexts": "parsed(observations)[?type=='RETRIEVER'].output[]",
         "references": "metadata.reference || metadata.expected_output",
     },

@@ -1,0 +1,78 @@
+"""A text that a tool scored stays that text, an object is looked into, and of several right answers each is one."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from longmark.records import messages
+from longmark.records.example import Example
+from longmark.records.read import Reading
+
+CHAT = [{"role": "user", "content": "Where?"}, {"role": "assistant", "content": "Paris"}]
+
+
+def braintrust(**fields: Any) -> Example:
+    record = {"id": "b", "input": "Where?", "output": "x", "expected": None, "scores": {}}
+    (example,) = Reading([record | fields]).singles()
+    return example
+
+
+@pytest.mark.parametrize(
+    "scored",
+    ['{"answer": "Paris", "confidence": 0.9}', '{"city": "Paris"}', '["Rome", "Paris"]', '"Paris"'],
+)
+def test_an_answer_that_is_json_is_the_text_that_was_scored(scored: str) -> None:
+    assert braintrust(output=scored).answer == scored
+
+
+def test_an_object_is_looked_into_for_its_answer() -> None:
+    assert braintrust(output={"answer": "Paris", "confidence": 0.9}).answer == "Paris"
+
+
+def test_messages_are_read_from_a_text_too() -> None:
+    assert messages.answer(json.dumps(CHAT)) == "Paris"
+    assert messages.question(json.dumps(CHAT)) == "Where?"
+
+
+@pytest.mark.parametrize("asked", ['{"text": "Mend it", "x": 1}', '["a", "b"]', '{"x": 1, "y": 2}'])
+def test_a_question_that_is_json_is_the_question(asked: str) -> None:
+    record = {"record_id": "r", "app_name": "A", "app_version": "1", "input": asked, "output": "x"}
+    (example,) = Reading([record]).singles()
+    assert example.question == asked
+
+
+def test_an_object_that_a_trace_writes_as_a_text_is_looked_into() -> None:
+    record = {
+        "context": {"trace_id": "t", "span_id": "s"},
+        "parent_id": None,
+        "start_time": "1",
+        "attributes": {
+            "input.value": '{"question": "Where?"}',
+            "output.value": '{"answer": "Paris"}',
+        },
+    }
+    (example,) = Reading([record]).singles()
+    assert (example.question, example.answer) == ("Where?", "Paris")
+
+
+@pytest.mark.parametrize(
+    ("expected", "references"),
+    [
+        (["Paris", "Lutetia"], ("Paris", "Lutetia")),
+        ({"answer": ["Paris", "Lutetia"]}, ("Paris", "Lutetia")),
+        ({"answers": ["Paris", None]}, ("Paris",)),
+        ([1, 2], ("1", "2")),
+        ("Paris", ("Paris",)),
+        ({"answer": "Paris", "year": 1}, ("Paris",)),
+        (CHAT, ("Paris",)),
+        ('{"city": "Paris"}', ('{"city": "Paris"}',)),
+        (None, ()),
+    ],
+)
+def test_each_of_several_right_answers_is_a_reference(
+    expected: Any, references: tuple[str, ...]
+) -> None:
+    assert braintrust(expected=expected).references == references
