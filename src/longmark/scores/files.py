@@ -6,6 +6,7 @@ folder, which a killed process leaves behind, is left out and reported.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
@@ -49,7 +50,9 @@ def source_of(path: Path) -> Path:
             "rows"
         )
     if not path.exists():
-        raise UserError(f"{path} does not exist")
+        run = f"longmark run ANSWERS --metrics NAME,… --out {shlex.quote(str(path))}"
+        makes = "" if path.suffix else f"; to make a run there: {run}"
+        raise UserError(f"{path} does not exist{makes}")
     return path
 
 

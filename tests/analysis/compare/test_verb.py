@@ -56,7 +56,7 @@ def test_mistakes_are_told_in_a_line_with_the_way_out(tmp_path, monkeypatch, cap
         "- name: h\n  combine: some\n  metrics: [x]\n  pairs: [[a, b]]\n"
     )
     for words, message in (
-        (("none",), "none does not exist"),
+        (("none",), "none does not exist; to make a run there: longmark run"),
         (("one", "two"), "--by system"),
         (("two",), "a comparison needs two systems"),
         (("one", "--metrics", "ccrs.question_relevanse"), f"Did you mean {RELEVANCE}"),
