@@ -141,6 +141,41 @@ def test_a_column_that_is_named_stays_as_it_was_named(
     assert "references=golden" not in command
 
 
+def test_short_names_of_a_question_and_an_answer_are_proposed_and_the_judge_is_one_that_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    record = {
+        "uid": "T-1",
+        "usr_utterance": "Why is it so?",
+        "llm_out": "It is so.",
+        "docs_retrieved": [{"chunk": "So it is."}],
+        "expected_resp": "It is just so.",
+    }
+    Path("bot.jsonl").write_text(json.dumps(record) + "\n", "utf-8")
+    assert in_process(["look", "bot.jsonl"]) == 0
+    printed = capsys.readouterr().out
+    assert "--map question=usr_utterance --map answer=llm_out" in printed
+    assert "--map references=expected_resp" in printed
+    assert "--judge embedded" in printed
+    assert "(missing)" not in printed
+
+
+def test_a_proposal_without_the_answer_says_that_a_column_has_to_be_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    record = {"ask": "Why is it so?", "gold": "It is so.", "zzz": "Because it is."}
+    Path("bot.jsonl").write_text(json.dumps(record) + "\n", "utf-8")
+    assert in_process(["look", "bot.jsonl"]) == 2
+    *_, message, options = capsys.readouterr().err.splitlines()
+    assert "COLUMN stands for one of them" in message
+    assert "--map answer=COLUMN" in options
+    assert "--map question=ask" in options
+    assert in_process(["look", "bot.jsonl", *shlex.split(options)]) == 2
+    assert in_process(["look", "bot.jsonl", *shlex.split(options.replace("COLUMN", "zzz"))]) == 0
+
+
 @pytest.mark.parametrize(
     "record", [{"ticket": "T-1", "ask": "Why is it so?"}, {"x": 1}, {"y": "a b"}]
 )

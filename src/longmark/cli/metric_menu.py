@@ -198,7 +198,9 @@ def without_metrics(arguments: argparse.Namespace) -> UserError:
         if "judge" in metric.metric.models and menu.costs[metric.name].expected.calls
     ]
     if judged:
-        lines.append(f"With a judge (--judge MODEL), for {first}:")
+        lines.append(
+            f"With a judge (--judge MODEL, or --judge embedded on this machine), for {first}:"
+        )
         by_calls = sorted(judged, key=lambda metric: menu.costs[metric.name].expected.calls)
         width = max(len(metric.name) for metric in by_calls)
         lines += [
@@ -220,8 +222,9 @@ def commands(arguments: argparse.Namespace, seen: Look, free: Sequence[str]) -> 
     lines = []
     if judged := metrics_with_a_judge(seen):
         lines += [
-            "To score them with a judge (its name at an endpoint, as my-model@http://localhost:8000/v1):",
-            f"  {run_command(arguments, judged, ('--judge', 'MODEL'))}",
+            "To score them with a judge (embedded runs on this machine; of another the name at an endpoint, as "
+            "my-model@http://localhost:8000/v1):",
+            f"  {run_command(arguments, judged, ('--judge', 'embedded'))}",
         ]
     if free:
         lines += ["To score them without a model:", f"  {run_command(arguments, free)}"]

@@ -61,6 +61,8 @@ _WORDS = {
         "assistant",
         "bot",
         "report",
+        "resp",
+        "out",
     ),
     "question": (
         "question",
@@ -73,6 +75,8 @@ _WORDS = {
         "input",
         "topic",
         "title",
+        "utterance",
+        "usr",
     ),
     "system": ("system", "model", "pipeline", "version", "build", "variant"),
 }

@@ -24,12 +24,14 @@ def unknown_columns(
     shows it. sample: the first of `count` records; mapping: as the caller gave it; with_mapping: reads the examples."""
     columns = columns_shown(dict.fromkeys(column for record in sample for column in record))
     proposed = _proposed(sample, mapping, with_mapping)
-    option = proposals.options(proposed) or named("mapping", {"question": "COLUMN"})
+    absent = [field for field in ("question", "answer") if field not in {*mapping, *proposed}]
+    option = named("mapping", {**dict.fromkeys(absent, "COLUMN"), **proposed})
     nested = [path for path in paths.known(sample[0]) if path.strip('"') not in sample[0]]
     columns += f"; in them {columns_shown(nested)}" if nested and not proposed else ""
     message = (
         f"{name}: no known column in any of {count:,} records (found {columns}); name the columns"
-        + (", for example:" if proposed else " with:")
+        + (", for example" if proposed else " with")
+        + (" (COLUMN stands for one of them):" if absent else ":")
     )
     return UnknownColumns([message, f"  {option}"], proposed)
 
