@@ -351,11 +351,12 @@ def reading(arguments: argparse.Namespace) -> dict[str, Any]:
     return (
         {"mapping": mapping}
         | {name: getattr(arguments, name) for name in ("limit", "encoding", "skip_bad")}
-        | {
-            name: getattr(arguments, name)
-            for name in ("turns", "questions")
-            if hasattr(arguments, name)
-        }
+        | (
+            # A verb without --turns may have questions of its own, which are no file to join.
+            {"turns": arguments.turns, "questions": arguments.questions}
+            if hasattr(arguments, "turns")
+            else {}
+        )
     )
 
 
