@@ -21,6 +21,7 @@ from longmark.records.conversation import turns_of
 from longmark.records.example import Example
 from longmark.records.expected import HOLDS
 from longmark.records.files import NotJson, parse_json
+from longmark.records.notation import instructed
 from longmark.records.pair import Answered
 from longmark.records.predictions import PredictedAnswers
 from longmark.records.record_reading import BadRecord, RecordReading, sources_of_reply
@@ -238,6 +239,7 @@ class Columns:
         self, record: dict[str, Any], unknown: dict[str, Any]
     ) -> Iterator[tuple[str, str, Any]]:
         """(field, column, value) of every column that is a field; the others go into `rest` if they have a value."""
+        record = self._with_instruction(record)
         for field, column in self._column_of.items():
             if column in record:
                 yield field, column, record[column]
@@ -279,6 +281,21 @@ class Columns:
                 yield field, field, value
             elif not self._empty(value):
                 unknown[field] = value
+
+    def _with_instruction(self, record: dict[str, Any]) -> dict[str, Any]:
+        """A record in which `input`, where an `instruction` stands beside it (Alpaca), is both: the instruction is the
+        question, and the input what it is about."""
+        columns = {folded(column): column for column in record if isinstance(column, str)}
+        beside_it = [column for name, column in columns.items() if name != "input"]
+        if "input" not in columns or "question" in (
+            *self._column_of,
+            *self._left_out,
+            *map(field_of, beside_it),
+        ):
+            return record
+        about = record[columns["input"]]
+        text = instructed([record.get(columns.get("instruction", "")), about])
+        return record if text is None else record | {columns["input"]: text}
 
     def _beside_input(self, record: Mapping[str, Any]) -> dict[str, str]:
         """The columns of a record that are fields because its question is `input`."""

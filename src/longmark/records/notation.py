@@ -8,6 +8,7 @@ import io
 import json
 import re
 import tokenize
+from string import ascii_uppercase
 from typing import Any
 
 _LONGEST_NAME = 60  # characters of a text that is part of a system's name
@@ -177,6 +178,28 @@ def resolved(value: Any) -> Any:
 def reference_name(value: Any) -> Any:
     """The name and the version of the object that a reference of Weave names (`ask:4b67d0ffd141`); a name as it is."""
     return value.rpartition("/")[2] if isinstance(value, str) else None
+
+
+def with_choices(question_and_choices: Any) -> Any:
+    """A question with the choices of an answer beneath it, each behind its letter, as Inspect asks it; without choices
+    the question as it is."""
+    question, choices = question_and_choices
+    if not (isinstance(question, str) and isinstance(choices, list) and choices):
+        return question
+    letters = (*ascii_uppercase, *map(str, range(1, len(choices))))
+    lines = [f"{letter}) {choice}" for letter, choice in zip(letters, choices, strict=False)]
+    return "\n".join([question, *lines])
+
+
+def instructed(instruction_and_input: Any) -> str | None:
+    """An instruction, with the text that it is about beneath it (the data of Alpaca); None without an instruction, or
+    with an input that is no text."""
+    instruction, about = instruction_and_input
+    if not (isinstance(instruction, str) and instruction):
+        return None
+    if about is not None and not isinstance(about, str):
+        return None
+    return f"{instruction}\n\n{about}" if about else instruction
 
 
 def joined(pieces: Any) -> Any:

@@ -102,7 +102,7 @@ INSPECT = Shape(
     keys=("epoch", "input", "target", "output", "log"),
     fields={
         "id": "join('-', [to_string(id), to_string(epoch)])",
-        "question": "question(input)",
+        "question": "with_choices([question(input), choices])",
         "answer": "not_null(output.completion || `null`, answer(output.choices[0].message))",
         "contexts": "not_null(metadata.contexts, metadata.context, metadata.documents, metadata.passages)",
         "references": "target",
@@ -118,7 +118,7 @@ INSPECT = Shape(
     skips={"invalidated samples": "invalidation"},
 )
 
-_DOCUMENT = "doc.question, doc.query, doc.prompt, doc.input, doc.problem, doc.instruction"
+_DOCUMENT = "doc.question, doc.query, doc.prompt, instructed([doc.instruction, doc.input]), doc.input, doc.problem"
 LM_EVAL = Shape(
     "lm-evaluation-harness samples",
     "lm-evaluation-harness at 034ab03 (lm_eval/loggers/evaluation_tracker.py, save_results_samples)",
