@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from longmark.records.files import parse_json
-from longmark.records.notation import spelled
+from longmark.records.notation import NotRead, spelled
 
 ASKS = frozenset(("user", "human"))
 ANSWERS = frozenset(("assistant", "ai", "model", "aimessage", "gpt"))
@@ -51,9 +51,35 @@ _PASSAGES = (
     "chunks",
     "nodes",
     "results",
+    "matches",
+    "hits",
+    "points",
+    "source_documents",
     "output",
 )
-_PASSAGE = ("page_content", "content", "text", "passage", "chunk", "value")
+_PASSAGE = (
+    "page_content",
+    "pageContent",
+    "content",
+    "text",
+    "passage",
+    "chunk",
+    "snippet",
+    "value",
+)
+_AROUND_TEXT = ("document", "node", "metadata", "payload", "_source", "entity")
+"""Keys of a retrieved object that hold an object with its text (LlamaIndex, Pinecone, Qdrant, Elasticsearch, Milvus)."""
+_BESIDE = (
+    "contexts",
+    "context",
+    "documents",
+    "passages",
+    "retrieved_contexts",
+    "retrieval_context",
+    "source_documents",
+)
+TEXTLESS = "retrieved objects without a text"
+FAILED_RETRIEVERS = "retrievers that failed"
 _AROUND = ("messages", "choices", "message", "parts")
 _LISTS = ("messages", "choices", "message", "turns", "conversation", "conversations")
 _TEXTS = ("text", "input_text", "output_text")  # types of the parts of a message that are texts
@@ -172,26 +198,43 @@ def replies_to_one_request(value: Any) -> list[Any]:
 def passages(value: Any) -> list[Any]:
     """The passages in what a retriever returned: texts, or objects with `text` and `id`. notation.NotRead for a text
     that is a list in another notation and cannot be read."""
-    value = parsed(value)
-    if isinstance(printed := spelled(value), list):
-        value = printed
-    if isinstance(value, dict):
-        inner = next(
-            (value[key] for key in _PASSAGES if isinstance(parsed(value.get(key)), list | dict)),
-            None,
-        )
-        return (
-            passages(inner)
-            if inner is not None
-            else [passage for passage in [_passage(value)] if passage]
-        )
-    if isinstance(value, list):
-        lists = (
-            passages(item) if isinstance(item, list) else [_passage(item)]
-            for item in map(parsed, value)
-        )
-        return [passage for items in lists for passage in items if passage]
-    return [value] if isinstance(value, str) and value else []
+    return [passage for passage in _retrieved(value, 0) if passage is not None]
+
+
+def passages_beside(value: Any) -> Any:
+    """What an object with an answer has of passages beside it; None for anything else."""
+    if not isinstance(value, dict) or not any(key in value for key in _ANSWER):
+        return None
+    return next((value[key] for key in _BESIDE if value.get(key)), None)
+
+
+def textless_passages(value: Any) -> int:
+    """How many objects in what a retriever returned have no text that is known, such as ids alone."""
+    try:
+        return sum(passage is None for passage in _retrieved(value, 0))
+    except NotRead:
+        return 0  # the reader of the field refuses it
+
+
+def _retrieved(value: Any, depth: int) -> list[Any]:
+    """The passages in a value; None in place of an object without a text."""
+    opened = parsed(value)
+    if not depth and isinstance(printed := spelled(opened), list):
+        opened = printed
+    if depth > _DEEPEST:
+        return []
+    if isinstance(opened, list):
+        retrieved = [passage for item in opened for passage in _retrieved(item, depth + 1)]
+    elif isinstance(opened, dict) and opened:
+        around = (key for key in _PASSAGES if isinstance(parsed(opened.get(key)), list | dict))
+        key = next(around, None)
+        passage = None if key and not depth else _passage(opened)
+        retrieved = [passage] if passage or key is None else _retrieved(opened[key], depth + 1)
+    else:
+        return [opened] if isinstance(opened, str) and opened else []
+    if depth and isinstance(value, str) and opened and not any(retrieved):
+        return [value]  # a passage that is JSON
+    return retrieved
 
 
 def conversation(*values: Any) -> list[Any]:
@@ -260,7 +303,9 @@ def _said(value: Any, roles: frozenset[str], keys: tuple[str, ...], depth: int) 
             _said(value[0], roles, keys, depth + 1) if len(value) == 1 else value or None
         )
     if role_of(value):
-        return _text(value) if role_of(value) in roles else None
+        if role_of(value) not in roles:
+            return None
+        return _text(value) or (None if _is_call(value) else "")
     for key in _AROUND:
         if value.get(key) is not None:
             part = value[key]
@@ -319,22 +364,21 @@ def _parts(content: Any) -> str:
     return "\n".join(text for text in texts if text)
 
 
-def _passage(value: Any) -> Any:
-    value = parsed(value)
-    if not isinstance(value, dict):
-        return value if isinstance(value, str) else None
-    inner = next(
-        (value[key] for key in ("document", "node") if isinstance(value.get(key), dict)), value
-    )
-    text = next(
-        (inner[key] for key in _PASSAGE if isinstance(inner.get(key), str) and inner[key]), None
-    )
-    name = next(
-        (
-            inner[key]
+def _passage(value: dict[str, Any]) -> Any:
+    """The passage that an object is, from itself or from a part of it; None without a text."""
+    parts = [value[key] for key in _AROUND_TEXT if isinstance(value.get(key), dict)]
+    for part in (value, *parts):
+        text = next(
+            (part[key] for key in _PASSAGE if isinstance(part.get(key), str) and part[key]), None
+        )
+        if text is None:
+            continue
+        ids = (
+            holder[key]
+            for holder in (part, value)
             for key in ("id", "doc_id", "chunk_id")
-            if isinstance(inner.get(key), str | int)
-        ),
-        None,
-    )
-    return None if text is None else {"text": text} | ({} if name is None else {"id": str(name)})
+            if isinstance(holder.get(key), str | int)
+        )
+        name = next(ids, None)
+        return {"text": text} | ({} if name is None else {"id": str(name)})
+    return None

@@ -167,6 +167,7 @@ def _options() -> Any:
         messages.right_answers,
         messages.further_choices,
         _passages,
+        messages.passages_beside,
         messages.parsed,
         notation.listed,
         notation.dotted,

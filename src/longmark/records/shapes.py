@@ -139,6 +139,8 @@ class Shape:
                 len(count) if isinstance(count, list | dict) else count if type(count) is int else 0
             )
         fields = {name: _typed(name, at(path)) for name, path in self.fields.items()}
+        if "contexts" in self.fields and self.spans is None:
+            ignored[messages.TEXTLESS] += messages.textless_passages(at(self.fields["contexts"]))
         if self.failed and at(self.failed):
             ignored[messages.TEXTS_OF_FAILED] += bool(fields.get("answer"))
             fields["answer"] = None

@@ -116,6 +116,7 @@ def spans_of(record: dict[str, Any], form: SpanShape) -> Iterator[dict[str, Any]
         else:
             replies = []
         failed = bool(form.failed and at(form.failed))
+        retrieved = at(form.documents) if kind in _RETRIEVERS and not failed else None
         is_empty = messages.is_empty_answer(output) and not failed
         yield {
             "trace": _hex(at(form.trace)),
@@ -129,7 +130,9 @@ def spans_of(record: dict[str, Any], form: SpanShape) -> Iterator[dict[str, Any]
             "empty": is_empty,
             "failed": failed,
             "further": len(replies[1:]),
-            "documents": messages.passages(at(form.documents)) if kind in _RETRIEVERS else [],
+            "documents": messages.passages(retrieved),
+            "beside": messages.passages(messages.passages_beside(messages.parsed(output))),
+            "textless": messages.textless_passages(retrieved),
             "model": at(form.model),
             "instructions": bool(form.instructions and at(form.instructions)),
             "response": at(form.response) if form.response else None,
@@ -227,8 +230,13 @@ def trace_of(
         if span["kind"] in _RETRIEVERS
         for document in span["documents"]
     ]
+    retrieved = retrieved or chosen["beside"]
     tools, retrievers = (
         sum(span["kind"] in kinds for span in spans) for kinds in (_TOOLS, _RETRIEVERS)
+    )
+    ignored[messages.TEXTLESS] += sum(span["textless"] for span in spans)
+    ignored[messages.FAILED_RETRIEVERS] += sum(
+        span["failed"] and span["kind"] in _RETRIEVERS for span in spans
     )
     conversation, inner = ([end["input"], end["output"]] for end in (chosen, last))
     turns = messages.conversation(*conversation)

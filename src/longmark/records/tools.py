@@ -26,7 +26,8 @@ PROMPTFOO = Shape(
         "question": f"not_null([{_ASKED}][?type(@)=='string'] | [0], question(prompt.raw))",
         "question_id": f"type({_ASKED}) != 'string' && type(vars) == 'object' && digest(vars) || `null`",
         "answer": "answer(response.output)",
-        "contexts": "not_null(vars.contexts, vars.context, vars.documents, vars.passages)",
+        "contexts": "not_null(vars.contexts, vars.context, vars.documents, vars.passages,"
+        " passages_beside(response.output))",
         "references": f"promptfoo_references({_RIGHT}).texts",
         "system": "promptfoo_system({provider: provider.label || provider.id || provider, prompt: prompt,"
         " prompts: log.prompts, promptIdx: promptIdx})",
@@ -216,7 +217,8 @@ PYDANTIC_EVALS = Shape(
         "question_id": "source_case_name",  # of a case that ran several times
         "question": "question(inputs)",
         "answer": "answer(output)",
-        "contexts": "not_null(metadata.contexts, metadata.context, metadata.documents, metadata.passages)",
+        "contexts": "not_null(metadata.contexts, metadata.context, metadata.documents, metadata.passages,"
+        " passages_beside(output))",
         "references": "right_answers(expected_output)",
     },
     meta={"error": "error_message"},
@@ -236,7 +238,7 @@ BRAINTRUST = Shape(
         "id": "id",
         "question": "question(input)",
         "answer": "answer(output)",
-        "contexts": f"not_null(metadata.{_PASSAGES.format('metadata')})",
+        "contexts": f"not_null(metadata.{_PASSAGES.format('metadata')}, passages_beside(output))",
         "references": "right_answers(expected)",
     },
     meta={"tags": "tags", "error": "error"},

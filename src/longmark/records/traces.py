@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from longmark.records import messages
 from longmark.records.shapes import Shape, SpanShape
 
 _OF_TRACE = {
@@ -27,6 +28,7 @@ _RIGHT = (
 )
 # What a generator yielded, which MLflow does not join.
 _CHUNKS = "events[?type(name) == 'string' && starts_with(name, 'mlflow.chunk.item')]"
+_OUTPUTS = "([attributes.mlflow.spanOutputs][?@ != 'null'] | [0] | parsed(@))"
 _FAILED = (
     "contains(['2', 'ERROR', 'STATUS_CODE_ERROR'],"
     " to_string(not_null(status.status_code, status.code, status_code, status, '')))"
@@ -105,8 +107,7 @@ MLFLOW = Shape(
         start="start_time_unix_nano || start_time",
         kind="parsed(attributes.mlflow.spanType)",
         input="parsed(attributes.mlflow.spanInputs)",
-        output=f"{_CHUNKS} && joined(parsed(attributes.mlflow.spanOutputs))"
-        " || parsed(attributes.mlflow.spanOutputs)",
+        output=f"{_CHUNKS} && joined({_OUTPUTS}) || {_OUTPUTS}",
         references=f"{_ASSESSMENTS}[?expectation && {_RIGHT}].expectation.value[]",
         scores=f"{_ASSESSMENTS}[?feedback]",
         expectations=f"{_ASSESSMENTS}[?expectation && !{_RIGHT}]",
@@ -132,7 +133,8 @@ LANGFUSE = Shape(
         "id": "id",
         "question": "question(parsed(input))",
         "answer": "answer(parsed(output))",
-        "contexts": "parsed(observations)[?type=='RETRIEVER'].output[]",
+        "contexts": "parsed(observations)[?type=='RETRIEVER' && level!='ERROR'].output[]"
+        " || passages_beside(parsed(output))",
         "references": "metadata.reference || metadata.expected_output",
     },
     meta={"tags": "parsed(tags)"},
@@ -143,6 +145,7 @@ LANGFUSE = Shape(
         "further choices of a reply": "further_choices(output)",
         "scores in Langfuse": "parsed(scores)",
         "observations": "parsed(observations)[?type!='RETRIEVER']",
+        messages.FAILED_RETRIEVERS: "parsed(observations)[?type=='RETRIEVER' && level=='ERROR']",
     },
 )
 

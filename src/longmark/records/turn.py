@@ -13,7 +13,16 @@ from longmark.records.values import Problem, found, missing, name, text
 
 Role = Literal["user", "assistant", "system", "tool"]
 
-PASSAGE_TEXT = ("text", "content", "page_content", "passage", "body", "chunk", "snippet")
+PASSAGE_TEXT = (
+    "text",
+    "content",
+    "page_content",
+    "passage",
+    "body",
+    "chunk",
+    "snippet",
+    "pageContent",
+)
 """Keys of an object that is a passage, under which its text can be, the likeliest first."""
 
 _LISTS = ("documents", "contexts", "passages", "results")  # keys of an object around passages
