@@ -83,7 +83,7 @@ def test_the_page_has_the_primary_metric_first_and_says_what_is_exploratory(tmp_
     assert page.lede == "16 metrics, 1 primary, the others exploratory, paired by question."
     says = page.sections[0].says
     assert says.startswith("new is better on Question relevance (primary) (old - new: -0.")
-    assert " Exploratory: no significant difference on " in says
+    assert " Exploratory: no significant difference on 15 metrics. " in says, "counted, not named"
     assert " Significant differences: 1 of 1 comparison of primary metrics (alpha 0.05" in says
     for table in ("results", "differences"):
         rows = lines(comparison, table)
@@ -224,6 +224,11 @@ def test_metrics_of_which_neither_direction_is_better_do_not_count_among_the_com
     section = document(comparison).sections[0]
     assert "Significant differences: 1 of 1 comparison (alpha 0.05" in section.says
     assert "Neither direction is better: new is longer on Length" in section.says
+    same = described(tmp_path / "same", metrics=[RELEVANCE, CITED])
+    assert "Neither direction" not in document(same).sections[0].says, (
+        "a verdict that is not about it"
+    )
+    assert "0 of 1 comparison significant" in document(same).sections[0].note
     assert (
         "Metrics without a better direction: 1 of 2 comparisons significant, adjusted over these alone. They describe "
         "the answers and decide nothing." in section.note

@@ -223,7 +223,8 @@ def _result_grid(comparison: Comparison) -> Grid[MetricResult]:
         comparison.metrics,
         columns,
         None,
-        "Means over each system's own questions; in bold: no system is significantly better, and one is worse. n: "
+        "Means over each system's own questions; in bold, where systems differ: those that no other is significantly "
+        "better than. n: "
         f"questions on which a pair is compared, the fewest to the most. {tested}.",
         unit="",
         best={
@@ -279,14 +280,20 @@ def _clusters(comparison: Comparison) -> str:
 
 def lead(comparison: Comparison) -> str:
     """The verdict on two systems; then the metrics of each conclusion that it does not name, the decided ones first;
-    then those of exploratory metrics, said to be so."""
+    then those of exploratory metrics, said to be so. Of these the ones without a significant difference are counted,
+    and not named: beside a verdict nobody asked for them."""
     sentences = [verdict(comparison), _conclusions(comparison.deciding, verdict(comparison))]
-    if comparison.exploratory:
+    exploratory = [
+        result for result in comparison.exploratory if conclusion(result) != _NO_DIFFERENCE
+    ]
+    like = len(comparison.exploratory) - len(exploratory)
+    if exploratory or (like and comparison.primary):
         words = "Exploratory" if comparison.primary else "Neither direction is better"
-        conclusions = _conclusions(comparison.exploratory, "")
-        if conclusions.lower().startswith((_NO_DIFFERENCE, UNDECIDED)):
+        conclusions = _conclusions(exploratory, "").rstrip(".")
+        if conclusions.lower().startswith(UNDECIDED):
             conclusions = conclusions[0].lower() + conclusions[1:]
-        sentences.append(f"{words}: {conclusions}")
+        no_difference = f"{_NO_DIFFERENCE} on {counted(like, 'metric')}" if like else ""
+        sentences.append(f"{words}: {'; '.join(filter(None, [conclusions, no_difference]))}.")
     return " ".join(filter(None, sentences))
 
 
