@@ -94,7 +94,9 @@ def _checked(
         test = _with_interval(gate, cell, test)
     too_few = _too_few(gate, cell.bounded, needed, summary.clusters)
     unit = summary.clusters if cell.clusters else "answers"
-    remark = too_few or ("" if _enough(gate, cell, needed) else f"; {gate.remark(needed, unit)}")
+    remark = too_few
+    if not remark and not _enough(gate, cell, needed):
+        remark = f"; {gate.remark(needed, unit)}"
     rule = gate.rule(cell.metric, cell.system)
     return Checked(
         metric=cell.metric,
@@ -114,9 +116,13 @@ def _checked(
 
 def _enough(gate: Gate, cell: Cell, needed: int | None) -> bool:
     """Whether so many are there that the number needed says nothing; of clusters, where they are counted."""
-    if needed is None or gate.kind == AT_MOST:
+    if needed is None:
         return False
-    return cell.bounded is not None if cell.clusters else cell.scored >= needed
+    if gate.kind == AT_MOST:
+        return False
+    if cell.clusters:
+        return cell.bounded is not None
+    return cell.scored >= needed
 
 
 def _tested(gate: Gate, cell: Cell, max_unscored: float, summary: Summary) -> _GateTest:

@@ -213,15 +213,22 @@ def _room(
 def _layout(texts: Texts, width: str = "") -> tuple[tuple[str, int, int, bool], list[float]]:
     """The first layout that fits, else the last; the share of the line of each column that is broken, else 0."""
     widths = _widths(texts)
-    for layout in (FLOATS[width],) if width else (*_LAYOUTS[:2], _UPRIGHT, _LAYOUTS[2]):
+    layouts = [*_LAYOUTS[:2], _UPRIGHT, _LAYOUTS[2]]
+    least = 0.7
+    if width:
+        layouts = [FLOATS[width]]
+        least = 0.85
+    for layout in layouts:
         free, broken = _room(layout, texts, widths)
-        spared = (_LIGHT - 1) * layout[1] if layout == _UPRIGHT else 0
-        if free + spared >= 0.7 * _widest(layout) * sum(broken) and (
-            layout != _UPRIGHT
-            or _lines(texts, _shares(layout, free, broken, widths), layout[1]) + 4 <= layout[2]
-        ):
+        shares = _shares(layout, free, broken, widths, least)
+        needed = 0.7 * _widest(layout) * sum(broken)
+        if layout == _UPRIGHT:
+            needed -= (_LIGHT - 1) * layout[1]
+            if _lines(texts, shares, layout[1]) + 4 > layout[2]:
+                continue
+        if free >= needed:
             break
-    return layout, _shares(layout, free, broken, widths, 0.85 if width else 0.7)
+    return layout, shares
 
 
 def _shares(
@@ -229,7 +236,7 @@ def _shares(
     free: int,
     broken: Sequence[bool],
     widths: Sequence[int],
-    least: float = 0.7,
+    least: float,
 ) -> list[float]:
     """Of the line, for the columns that are broken. least: of `_NARROW`; what a box shrinks anyway has room for a word
     more."""
