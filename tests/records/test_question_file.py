@@ -16,7 +16,7 @@ from longmark.records import Pair
 from longmark.records.read import Reading
 
 SETS = Path(__file__).parent / "published_sets"
-QUESTIONS = [
+QUESTIONS: list[dict[str, Any]] = [
     {"id": "q1", "question": "Why is ice light?", "references": ["It is less dense."]},
     {
         "question_id": "q2",

@@ -15,7 +15,13 @@ CHAT = [{"role": "user", "content": "Where?"}, {"role": "assistant", "content": 
 
 
 def braintrust(**fields: Any) -> Example:
-    record = {"id": "b", "input": "Where?", "output": "x", "expected": None, "scores": {}}
+    record: dict[str, Any] = {
+        "id": "b",
+        "input": "Where?",
+        "output": "x",
+        "expected": None,
+        "scores": {},
+    }
     (example,) = Reading([record | fields]).singles()
     return example
 

@@ -76,14 +76,11 @@ class QuestionFile:
         self, question_meta: Mapping[str, Any], answer_meta: Mapping[str, Any]
     ) -> tuple[Turn, ...]:
         """The conversation of both sides; () where they are of one turn or do not fit each other."""
-        users = question_meta.get(USER_TURNS)
-        assistants = answer_meta.get(ASSISTANT_TURNS)
-        if not self._conversations or not (_are_texts(users) and _are_texts(assistants)):
+        users = _texts(question_meta.get(USER_TURNS))
+        assistants = _texts(answer_meta.get(ASSISTANT_TURNS))
+        if not self._conversations or not 1 < len(assistants) <= len(users):
             return ()
-        if not 1 < len(assistants) <= len(users):
-            return ()
-        references = question_meta.get(REFERENCES_OF_TURNS)
-        references = references if _are_texts(references) else []
+        references = _texts(question_meta.get(REFERENCES_OF_TURNS))
         return tuple(
             turn
             for place, assistant in enumerate(assistants)
@@ -134,5 +131,7 @@ def _key(example: Answered) -> str | None:
     return example.id if "id" in example.model_fields_set else None
 
 
-def _are_texts(values: Any) -> bool:
-    return isinstance(values, list) and all(isinstance(value, str) for value in values)
+def _texts(values: Any) -> list[str]:
+    """A list of texts; none for anything else."""
+    are_texts = isinstance(values, list) and all(isinstance(value, str) for value in values)
+    return values if are_texts else []

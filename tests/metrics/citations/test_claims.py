@@ -91,7 +91,7 @@ def test_without_a_judge_and_claims_there_is_a_reason_and_what_to_do() -> None:
     scored = scores(example(claims=None))
     for part in ("recall", "precision", "f1", "uncited"):
         assert scored[part].status == "missing_input"
-        assert "add --judge" in scored[part].reason
+        assert "add --judge" in str(scored[part].reason)
     assert scored["resolvable"].value == 1
 
 

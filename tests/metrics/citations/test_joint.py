@@ -73,7 +73,7 @@ def scores(
     return {name.removeprefix("citations."): score for name, score in scored.items()}
 
 
-def both(scored: dict[str, Scored]) -> tuple[Any, Any]:
+def both(scored: dict[str, Scored]) -> tuple[Any, ...]:
     return tuple(
         scored[part].status if scored[part].value is None else scored[part].value
         for part in ("recall", "precision")
@@ -146,7 +146,7 @@ def test_a_question_that_the_reply_lacks_is_asked_once_more() -> None:
 def test_a_question_that_two_replies_lack_is_a_reason_and_no_zero() -> None:
     scored = scores("Says a [1]. Says b [2].", judge=FakeChat(without_key("2a", 2)))
     assert both(scored) == ("unparsable", "unparsable")
-    assert "one answer for each question; see 2a" in scored["recall"].reason
+    assert "one answer for each question; see 2a" in str(scored["recall"].reason)
     assert scored["resolvable"].value == 1
 
 
@@ -232,7 +232,7 @@ def test_both_plans_give_the_same_scores_and_never_more_calls_than_are_counted(
     results = []
     for plan in ("joint", "each"):
         judge = FakeChat(reply)
-        params = {"elsewhere": elsewhere, "batch": batch, "plan": plan}
+        params: dict[str, Any] = {"elsewhere": elsewhere, "batch": batch, "plan": plan}
         scored = scores(answer, texts, judge, **params)
         states = [claim["state"] for claim in scored["precision"].evidence.get("claims", ())]
         results.append((both(scored), states))

@@ -76,8 +76,9 @@ from typing import Any
 from longmark.concurrency import aside
 from longmark.errors import ModelError, NoScore, OverBudget
 from longmark.metric import Metric, Score, ScoreSpec, Silence, Why
-from longmark.metrics.citations._answer import CitedAnswer, remarks
+from longmark.metrics.citations._answer import CitedAnswer as CitedAnswer  # published here
 from longmark.metrics.citations._answer import read_answer as read_answer  # published here
+from longmark.metrics.citations._answer import remarks
 from longmark.metrics.citations._arithmetic import ASKED, FATED, citation_scores
 from longmark.metrics.citations._calls import calls, checks, pairs_asked
 from longmark.metrics.citations._claims import with_claims

@@ -228,7 +228,7 @@ def pairs_in_rounds(sentence: CitedStatement) -> tuple[list[Pair], list[Pair], l
     together = [(premise, sentence.text)] if premise else []
     if len(premise) < 2:
         return together, [], []
-    alone = [((places,), sentence.text) for places in premise]
+    alone: list[Pair] = [((places,), sentence.text) for places in premise]
     return together, alone, [(_without(premise, places), sentence.text) for places in premise]
 
 
