@@ -161,6 +161,37 @@ def test_short_names_of_a_question_and_an_answer_are_proposed_and_the_judge_is_o
     assert "(missing)" not in printed
 
 
+@pytest.mark.parametrize(
+    ("answer", "of_citations"),
+    [
+        ("It is so.", "0 calls, the first answers cite no passage"),
+        ("It is so [1].", "1 call (--judge)"),
+    ],
+)
+def test_look_names_the_model_that_a_metric_needs_and_answers_that_cite_nothing(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    answer: str,
+    of_citations: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    record = {
+        "question": "Why?",
+        "answer": answer,
+        "contexts": ["So it is."],
+        "references": ["So."],
+    }
+    Path("bot.jsonl").write_text(json.dumps(record) + "\n", "utf-8")
+    assert in_process(["look", "bot.jsonl"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    said = dict(line.split(maxsplit=1) for line in lines if " call" in line and line[:2] == "  ")
+    assert said["citations"] == of_citations
+    assert said["ragchecker"].endswith("calls (--judge)")
+    assert said["classic.perplexity"] == "1 call (--lm)"
+    assert said["classic.length"] == "0 calls"
+
+
 def test_a_proposal_without_the_answer_says_that_a_column_has_to_be_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -248,7 +279,9 @@ def test_metrics_of_long_answers_stand_first(
 ) -> None:
     assert in_process(["look", answers]) == 0
     lines = capsys.readouterr().out.splitlines()
-    start = next(place for place, line in enumerate(lines) if line.startswith("Metrics that have"))
+    start = next(
+        place for place, line in enumerate(lines) if line.startswith("Metrics whose fields")
+    )
     names = [line.split()[0] for line in lines[start + 1 :] if line.startswith("  ")]
     assert names[0] == "citations"
     assert names.index("ragchecker") < names.index("classic.bleu")

@@ -121,13 +121,16 @@ def _kept(seen: Look) -> Iterator[str]:
 
 def _allowed(seen: Look) -> Iterator[str]:
     yield ""
-    yield "Metrics that have all they need, with the most calls for one of these examples:"
+    yield "Metrics whose fields are there, with the most calls for one example and the model that they need:"
     for metric in long_answers_first(seen):
         if metric.count:
             some = (
                 "" if metric.count == seen.read else f", {metric.count:,} of {seen.read:,} examples"
             )
-            yield f"  {metric.name:<34} {counted(metric.calls, 'call')}{some}"
+            model = f" (--{metric.metric.models[0]})" if metric.calls else ""
+            uncited = metric.name == "citations" and not metric.calls and metric.metric.models
+            why = ", the first answers cite no passage" if uncited else ""
+            yield f"  {metric.name:<34} {counted(metric.calls, 'call')}{model}{some}{why}"
 
 
 def _absent(seen: Look) -> Iterator[str]:
