@@ -268,11 +268,12 @@ def test_pairs_without_a_majority_are_counted_beside_the_results():
     )
     page = document(found)
     assert page.title == "Metrics against human choices"
-    assert "4 compared pairs; rows of rows; human choices from human" in page.lede
+    assert "4 compared pairs; scores from rows; human choices from human" in page.lede
     summary = page.sections[0]
     assert "4 pairs with human choices and rows. Excluded: 2 pairs without a majority." in (
         summary.says
     )
+    assert "of the baseline that it is least above" in summary.tables[0].note
     first, *_, usual = summary.tables[0].rows
     assert (first[0], first[2].n, first[2].missing) == ("m", 1, 1)
     assert (usual[1], usual[-1]) == (None, "baseline")

@@ -42,7 +42,7 @@ def document(metaeval: Metaeval) -> Document:
         kind="meta-evaluation",
         title=f"Metrics against human {_given(part)}",
         lede=f"{counted(len(metaeval.metrics), 'metric')}, {counted(len(metaeval.labels), 'label')}, "
-        f"{counted(metaeval.joined, f'{_done(part)} {_what(part)}')}; rows of {', '.join(metaeval.sources)}; "
+        f"{counted(metaeval.joined, f'{_done(part)} {_what(part)}')}; scores from {', '.join(metaeval.sources)}; "
         f"human {_given(part)} from {metaeval.human}",
         sections=sections(metaeval),
         notices=metaeval.notices,
@@ -170,6 +170,7 @@ def _above(metric: ChoiceMetric, alpha: float, agreement: RaterAgreement) -> str
 
 def _summary(part: RatingLabel | ChoiceLabel, alpha: float) -> Table:
     """A line for each metric: its agreement with people, and what follows from it."""
+    note = ""
     conclusions: dict[str, tuple[Estimate, float | None, str]] = {}
     if isinstance(part, RatingLabel):
         ellipsis = ", …" if len(part.scale.classes) > _CLASSES else ""
@@ -195,6 +196,10 @@ def _summary(part: RatingLabel | ChoiceLabel, alpha: float) -> Table:
                 _above(metric, alpha, part.agreement),
             )
         columns = [*estimates("accuracy", "minus baseline=beside")]
+        note = (
+            "minus baseline: the accuracy less that of the baseline that it is least above; the baselines are the rows "
+            "whose conclusion is `baseline`."
+        )
     grid = Grid(
         "summary",
         f"Metrics against human {_given(part)}",
@@ -204,6 +209,7 @@ def _summary(part: RatingLabel | ChoiceLabel, alpha: float) -> Table:
         ),
         _highest_first(part, alpha),
         columns,
+        note=note,
         unit=f"{_what(part)}s",
         beside=(
             Column("p (Holm)", lambda row: conclusions[row.metric][1], kind="p"),
