@@ -267,6 +267,26 @@ def test_lists_without_commas_are_refused(cell: str) -> None:
     )
 
 
+def test_the_ideal_context_stays_so_in_a_record_without_a_retrieval() -> None:
+    record = {"input": "q", "actual_output": "a", "context": ["ideal"]}
+    reading = Reading([record | {"retrieval_context": ["found"]}, record | {"input": "q2"}])
+    for _ in range(2):
+        first, second = reading.singles()
+        assert [passage.text for passage in first.contexts] == ["found"]
+        assert second.contexts == ()
+        assert second.meta == {"context": ["ideal"]}
+
+
+def test_the_passages_that_deepeval_joins_in_a_dataset_are_parted() -> None:
+    saved = {"input": "q", "actual_output": "a", "retrieval_context": "first|second"}
+    dataset = read(saved | {"expected_output": "e", "context": "ideal|too"})
+    assert [passage.text for passage in dataset.contexts] == ["first", "second"]
+    table = read(saved)  # no dataset: the text may be a table
+    assert [passage.text for passage in table.contexts] == ["first|second"]
+    spelled = read(saved | {"retrieval_context": '["a|b"]', "context": ""})
+    assert [passage.text for passage in spelled.contexts] == ["a|b"]
+
+
 @pytest.mark.parametrize(
     "spelled",
     [

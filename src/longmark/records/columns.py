@@ -15,7 +15,7 @@ from typing import Any
 from longmark.deprecated import used
 from longmark.errors import UnknownName, UserError
 from longmark.options import named
-from longmark.records import messages, pair_columns, paths, proposals
+from longmark.records import messages, notation, pair_columns, paths, proposals
 from longmark.records.carried import CARRIED
 from longmark.records.conversation import turns_of
 from longmark.records.example import Example
@@ -36,6 +36,8 @@ from longmark.records.values import (
     text,
 )
 
+_DATASET = frozenset(("input", "actual_output", "retrieval_context", "context"))
+"""Columns of a dataset that DeepEval saved, whose lists in CSV and JSON Lines are one text."""
 _OTHER_NAMES = {
     "id": ("example_id", "query_id"),
     "question": ("query", "user_input", "input"),
@@ -136,6 +138,7 @@ class Columns:
         self.predictions = PredictedAnswers()
         self.seen: dict[str, None] = {}
         self.first: dict[str, Any] = {}
+        self._has_retrieval = False  # a record had DeepEval's `retrieval_context`
 
     @property
     def never_seen(self) -> set[str]:
@@ -243,7 +246,8 @@ class Columns:
         for field, column in self._column_of.items():
             if column in record:
                 yield field, column, record[column]
-        retrieval = any(_known_name(column) == "retrieval_context" for column in record)
+        known_names = {_known_name(column) for column in record if isinstance(column, str)}
+        self._has_retrieval = self._has_retrieval or "retrieval_context" in known_names
         beside = self._beside_input(record)
         if "answer" not in self._column_of:
             beside |= self._predicted(record)
@@ -252,8 +256,10 @@ class Columns:
                 continue
             field_named = (beside[column] or None) if column in beside else field_of(column)
             ideal = (
-                retrieval and _known_name(column) == "context"
+                self._has_retrieval and _known_name(column) == "context"
             )  # DeepEval's, beside the retrieved passages
+            if _known_name(column) == "retrieval_context" and known_names >= _DATASET:
+                raw = notation.barred(raw)
             if field_named == "turns" and field_named not in self._column_of:
                 ideal = not _is_conversation(column, raw, record)
             if field_named in HOLDS and field_named not in self._column_of:

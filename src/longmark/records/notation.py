@@ -121,6 +121,13 @@ def listed(value: Any) -> Any:
     return read if isinstance(read, list) else value
 
 
+def barred(value: Any) -> Any:
+    """The list that a text holds with `|` between its parts (DeepEval's `save_as`); anything else as it is."""
+    if not isinstance(value, str) or "|" not in value or value.lstrip().startswith("["):
+        return value
+    return value.split("|")
+
+
 def dotted(record: Any) -> Any:
     """The columns of a table by the parts of their names: `inputs.question` is `question` of `inputs`. Empty cells are
     left out, and a list as Python prints it is read."""
