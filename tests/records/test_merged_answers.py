@@ -326,3 +326,27 @@ def test_answers_of_one_experiment_are_read_without_a_notice() -> None:
     reading = Reading([braintrust(name, experiment_id="e") for name in "ab"])
     assert [example.id for example in reading.singles()] == ["a", "b"]
     assert reading.notices == ()
+
+
+def test_conversations_of_a_test_run_of_deepeval_are_read_beside_its_other_cases(
+    tmp_path: Path,
+) -> None:
+    turns = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
+    run = {
+        "testCases": [{"name": "a", "input": "Q?", "actualOutput": "A."}],
+        "conversationalTestCases": [{"name": "c", "turns": turns, "expectedOutcome": "good"}],
+    }
+    path = tmp_path / "run.json"
+    path.write_bytes(orjson.dumps(run))
+    reading = Reading(path)
+    examples = [(example.question, example.answer) for example in reading.singles()]
+    assert examples == [("Q?", "A."), ("hi", "hello")]
+    assert +reading.ignored == {}
+
+
+def test_scores_in_a_cell_are_counted(tmp_path: Path) -> None:
+    path = tmp_path / "results.csv"
+    path.write_text('id,input,output,expected,scores\nb,q,a,e,"{""x"":1,""y"":0}"\n', "utf-8")
+    reading = Reading(path)
+    list(reading.singles())
+    assert +reading.ignored == {"scores of Braintrust's scorers": 2}

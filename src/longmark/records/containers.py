@@ -9,7 +9,7 @@ import re
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -38,6 +38,7 @@ from longmark.records.files import (
     parse_json,
     unpacked_limit,
 )
+from longmark.records.shapes import Shape
 
 SHAPES = (
     *tools.SHAPES,
@@ -62,6 +63,14 @@ def shape_of(record: Any) -> shapes.Shape | None:
         if isinstance(record, dict)
         else None
     )
+
+
+def shape_in_family(shape: Shape, record: Mapping[str, Any]) -> Shape:
+    """The shape of a record in a file whose first record has this shape."""
+    if not shape.family or shape.fits(record):
+        return shape
+    relatives = (kin for kin in SHAPES if kin.family == shape.family and kin.fits(record))
+    return next(relatives, shape)
 
 
 # JSON -----------------------------------------------------------------------------------------------------------------

@@ -437,7 +437,8 @@ class Reading:
                 return self._columns.example(record)
             if self._kind in sources.CELLS and not self.shape.spans:
                 record = _without_empty_cells(record)
-            read = self.shape.read(record, self.ignored, self._answers)
+            shape = containers.shape_in_family(self.shape, record)
+            read = shape.read(record, self.ignored, self._answers)
             example = None if read is None else self._columns.example(read, record)
             self._merged.add(self.shape, record, example)
             if (

@@ -74,6 +74,7 @@ class Shape:
     answers_at    a path to the answers of a record, of which each is read as a record: `answer` is the one, `number` its
                   place from 1
     records_at    a path to the records that a record holds, which are read in its place: `row` is its place from 0
+    family        a name: records of all shapes that have it may stand in one file
     spans         the records are spans, or have them: `records.spans` makes a record of each trace
     """
 
@@ -96,6 +97,7 @@ class Shape:
     answers_at: str = ""
     records_at: str = ""
     spans: SpanShape | None = None
+    family: str = ""
 
     def fits(self, record: Mapping[str, Any]) -> bool:
         """Whether a record is of this shape."""
@@ -134,7 +136,7 @@ class Shape:
             ignored[self.repeats] += 1
             return None
         for kind, path in self.ignored.items():
-            count = at(path)
+            count = messages.parsed(at(path))  # in a cell it is JSON
             ignored[kind] += (
                 len(count) if isinstance(count, list | dict) else count if type(count) is int else 0
             )

@@ -52,7 +52,7 @@ PROMPTFOO_TABLE = Shape(
     fields={
         "id": "join('-', [to_string(row), to_string(promptfoo.number)])",  # as in its JSON
         "question": "question(without_data(promptfoo.vars))",
-        "answer": "answer(promptfoo.output)",
+        "answer": "answer(parsed(promptfoo.output))",  # an object stands in its cell as JSON
         "contexts": "not_null(contexts, context, documents, passages)",
         "references": f"promptfoo_references({_TABLE_RIGHT}).texts",
         "system": "promptfoo.system",
@@ -82,6 +82,7 @@ DEEPEVAL = Shape(
     },
     meta={"tags": "tags", "comments": "comments", "context": "context"},
     ignored={"tool calls": "toolsCalled", "scores of DeepEval's metrics": "metricsData"},
+    family="DeepEval",
 )
 
 DEEPEVAL_TURNS = Shape(
@@ -95,6 +96,7 @@ DEEPEVAL_TURNS = Shape(
     meta={"scenario": "scenario", "tags": "tags", "context": "context"},
     conversation=("turns",),
     ignored={"scores of DeepEval's metrics": "metricsData"},
+    family="DeepEval",
 )
 
 INSPECT = Shape(

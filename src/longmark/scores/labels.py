@@ -39,6 +39,7 @@ from longmark.progress import counted
 from longmark.records import beir, paths, sources
 from longmark.records.files import BadLines, at
 from longmark.records.nested import NestedFields
+from longmark.records.same import comparable
 from longmark.records.values import Problem, looks
 from longmark.scores.label_columns import LabelColumns
 from longmark.scores.label_forms import (
@@ -169,7 +170,7 @@ class Labels(Observations):
                 f"{self.replaced:,} {replaced} replaced by later labels of the same rater in {self.name}."
             )
         self.alike = list(self._alike())
-        self.notices += self.alike
+        self.notices += [*self.alike, *self._alike_values()]
         unused = {} if options.by else self._useless(columns.by)
         self.notices += [
             f"No results by the column {column}: {reason}." for column, reason in unused.items()
@@ -360,6 +361,24 @@ class Labels(Observations):
             if len(names) > 1:
                 same = " and ".join(map(ascii, names))
                 yield f"The raters {same} in {self.name} look the same and count as {len(names)} people."
+
+    def _alike_values(self) -> Iterator[str]:
+        """Values of a label that differ in case or spaces alone: probably one class."""
+        spellings: dict[tuple[str, str], list[str]] = {}
+        names = {number: name for name, number in self._metrics.items()}
+        query = (
+            "SELECT metric, label FROM scores WHERE label IS NOT NULL GROUP BY metric, label "
+            "ORDER BY MIN(line)"
+        )
+        for number, value in self._db.execute(query):
+            spellings.setdefault((names[number], comparable(value)), []).append(value)
+        for (label, _), values in spellings.items():
+            if len(values) > 1:
+                same = ", ".join(f'"{value}"' for value in values)
+                yield (
+                    f"The values {same} of {label} in {self.name} differ in case alone and count as {len(values)} "
+                    "classes; spell them alike if they are one."
+                )
 
     def _useless(self, by: Sequence[str]) -> dict[str, str]:
         """The columns that are named like a group and are none, with the reason."""

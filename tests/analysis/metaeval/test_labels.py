@@ -72,6 +72,14 @@ def test_raters_whose_names_look_the_same_are_named() -> None:
     assert human.notices == [f"The raters {same} in human look the same and count as 4 people."]
 
 
+def test_values_that_differ_in_case_alone_are_named_and_stay_classes_of_their_own() -> None:
+    values = ["Yes", "YES", "yes ", "no", "n"]
+    human = Labels([{"example_id": str(i), "value": value} for i, value in enumerate(values)])
+    (notice,) = human.notices
+    assert notice.startswith('The values "Yes", "YES", "yes" of rating in human differ in case')
+    assert [label.value for label in human.select()] == ["Yes", "YES", "yes", "no", "n"]
+
+
 def test_raters_may_have_a_column_each_with_words_for_an_empty_cell(tmp_path: Path):
     human = Labels(
         written(tmp_path, "example_id,ann,bo\n7,4,NA\n8,n/a,2\n9,#N/A,\n"),
