@@ -9,6 +9,10 @@ ANSWERS = '{"ask": "Why is it so?", "reply": "It is so.", "build": "7"}\n'
 FILES = {
     "answers.csv": ("question,answer\nWhy?,So.\n", "longmark look answers.csv"),
     "bot 1.jsonl": (ANSWERS, "longmark look 'bot 1.jsonl'"),
+    "wide.csv": (
+        "Item,Prompt,Response,Facts,Rater A\nQ1,Why is it?,It is so.,0.5,4\n",
+        "Columns of numbers (Facts, Rater A) are not read as scores: write a line for each answer and metric",
+    ),
     "other.csv": ("a,b\n1,2\n", "Write a line for each answer and metric"),
 }
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import math
 import shlex
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -208,15 +209,24 @@ def check_is_row(path: Path, record: Any) -> None:
     if not isinstance(columns, dict) or {folded(str(column)) for column in columns} & _NEEDED:
         return
     fields = {*map(field_of, map(str, columns)), *proposals.proposed([columns])}
-    remedy = (
-        f"It holds answers. To score them, see: longmark look {shlex.quote(str(path))}"
-        if fields & {"question", "answer"}
-        else "Write a line for each answer and metric (Rows made elsewhere in docs/records.md)"
-    )
+    remedy = "Write a line for each answer and metric (Rows made elsewhere in docs/records.md)"
+    if fields & {"question", "answer"}:
+        numbers = [column for column, cell in columns.items() if _is_number(cell)]
+        if numbers:
+            remedy = f"Columns of numbers ({columns_shown(numbers)}) are not read as scores: w{remedy[1:]}"
+        look = f"It holds answers. To score them, see: longmark look {shlex.quote(str(path))}"
+        remedy = f"{look}. {remedy}" if numbers else look
     raise UserError(
         f"{path} has no scores: a row has the columns {', '.join(sorted(_NEEDED))}, and the columns of this file are "
         f"{columns_shown(columns)}. {remedy}"
     )
+
+
+def _is_number(cell: Any) -> bool:
+    try:
+        return not isinstance(cell, bool) and math.isfinite(float(cell))
+    except (TypeError, ValueError, OverflowError):
+        return False
 
 
 def _known(record: Any) -> Any:
