@@ -119,7 +119,7 @@ EXPORTS = (
         "weave/evaluation-expanded.jsonl",
         "an evaluation of three rows, two times, with the rows; an empty answer, an application that failed",
         tuple((name, WEAVE_SYSTEM, *answer) for name, *answer in _PREDICTIONS),
-        "12 other spans, 4 scores of the tool",
+        "12 other spans, 2 retrievers that failed, 4 scores of the tool",
     ),
     Export(
         WEAVE,
@@ -131,6 +131,6 @@ EXPORTS = (
             if answer is not None
         ),
         "12 other spans, 6 questions that are references (query the calls with expand_columns inputs.example), "
-        "2 records without a question and an answer, 4 scores of the tool",
+        "2 records without a question and an answer, 2 retrievers that failed, 4 scores of the tool",
     ),
 )
