@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -82,3 +84,23 @@ def test_each_of_several_right_answers_is_a_reference(
     expected: Any, references: tuple[str, ...]
 ) -> None:
     assert braintrust(expected=expected).references == references
+
+
+def test_a_mapped_answer_is_looked_into_where_a_cell_has_it_as_json() -> None:
+    record = {"inputs": '{"question": "Where?"}', "outputs": '{"answer": "Paris", "year": 1}'}
+    mapping = {"question": "question(inputs)", "answer": "answer(outputs)"}
+    (example,) = Reading([record], mapping=mapping).singles()
+    assert (example.question, example.answer) == ("Where?", "Paris")
+
+
+def test_objects_and_lists_in_a_table_of_braintrust_are_no_texts(tmp_path: Path) -> None:
+    table = tmp_path / "results.csv"
+    with table.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["input", "output", "expected", "scores"])
+        writer.writerow(
+            ['{"question": "Where?"}', '{"answer": "Paris"}', '["Paris", "Lutetia"]', "{}"]
+        )
+    (example,) = Reading(table).singles()
+    assert (example.question, example.answer) == ("Where?", "Paris")
+    assert example.references == ("Paris", "Lutetia")

@@ -145,7 +145,23 @@ def compiled(path: str) -> Callable[[Any], Any] | None:
 
 def _answer(value: Any) -> Any:
     """What was answered: the saved object itself where it cites, so that its sources are read, too."""
+    if replies.cited_reply_of(value) is not None:
+        return value
+    answer = messages.answer(messages.parsed(value))
+    return value if isinstance(value, str) and isinstance(answer, list | dict) else answer
+
+
+def _question(value: Any) -> Any:
+    return messages.question(messages.parsed(value))
+
+
+def _scored_answer(value: Any) -> Any:
+    """As `_answer`, but a text that is JSON is the answer itself."""
     return value if replies.cited_reply_of(value) is not None else messages.answer(value)
+
+
+def _scored_question(value: Any) -> Any:
+    return messages.question(value)
 
 
 def _passages(value: Any) -> Any:
@@ -162,8 +178,10 @@ def _options() -> Any:
     from jmespath import functions
 
     ours = (
-        messages.question,
+        _question,
         _answer,
+        _scored_question,
+        _scored_answer,
         messages.right_answers,
         messages.further_choices,
         _passages,

@@ -19,6 +19,7 @@ from longmark.records.expected import ExpectationsOfQuestions
 from longmark.records.files import BadLines
 from longmark.records.kept import KeptFile
 from longmark.records.merged import MergedSystems
+from longmark.records.messages import parsed
 from longmark.records.pair import Answered, Pair, singles
 from longmark.records.passages import PassageRows
 from longmark.records.question_file import SECOND_TURNS, QuestionFile
@@ -437,6 +438,8 @@ class Reading:
                 return self._columns.example(record)
             if self._kind in sources.CELLS and not self.shape.spans:
                 record = _without_empty_cells(record)
+                if self.shape.json_cells:
+                    record = {name: parsed(cell) for name, cell in record.items()}
             shape = containers.shape_in_family(self.shape, record)
             read = shape.read(record, self.ignored, self._answers)
             example = None if read is None else self._columns.example(read, record)

@@ -76,6 +76,7 @@ class Shape:
     records_at    a path to the records that a record holds, which are read in its place: `row` is its place from 0
     family        a name: records of all shapes that have it may stand in one file
     spans         the records are spans, or have them: `records.spans` makes a record of each trace
+    json_cells    a table of the tool has values that are no plain text as JSON
     """
 
     name: str
@@ -98,6 +99,7 @@ class Shape:
     records_at: str = ""
     spans: SpanShape | None = None
     family: str = ""
+    json_cells: bool = False
 
     def fits(self, record: Mapping[str, Any]) -> bool:
         """Whether a record is of this shape."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from longmark.records.shapes import Container, Shape
 
-_ASKED = "question(without_data(vars))"  # the variables of a test, less its passages and references
+_ASKED = "scored_question(without_data(vars))"  # the variables of a test, less its passages and references
 _RIGHT = (  # and the variables, whose names may stand there
     "[not_null(vars.reference, vars.expected, vars.expected_output, vars.ground_truth,"
     " [testCase.assert, testCase.assert[].assert[]][] | [?type(type)=='string'"
@@ -23,9 +23,9 @@ PROMPTFOO = Shape(
     fields={
         "id": "join('-', [to_string(testIdx), to_string(promptIdx)])",
         # A test whose variables do not show the question is asked the prompt: its answers are one question all the same.
-        "question": f"not_null([{_ASKED}][?type(@)=='string'] | [0], question(prompt.raw))",
+        "question": f"not_null([{_ASKED}][?type(@)=='string'] | [0], scored_question(prompt.raw))",
         "question_id": f"type({_ASKED}) != 'string' && type(vars) == 'object' && digest(vars) || `null`",
-        "answer": "answer(response.output)",
+        "answer": "scored_answer(response.output)",
         "contexts": "not_null(vars.contexts, vars.context, vars.documents, vars.passages,"
         " passages_beside(response.output))",
         "references": f"promptfoo_references({_RIGHT}).texts",
@@ -51,8 +51,8 @@ PROMPTFOO_TABLE = Shape(
     when="promptfoo_answers(@)",
     fields={
         "id": "join('-', [to_string(row), to_string(promptfoo.number)])",  # as in its JSON
-        "question": "question(without_data(promptfoo.vars))",
-        "answer": "answer(parsed(promptfoo.output))",  # an object stands in its cell as JSON
+        "question": "scored_question(without_data(promptfoo.vars))",
+        "answer": "scored_answer(parsed(promptfoo.output))",  # an object stands in its cell as JSON
         "contexts": "not_null(contexts, context, documents, passages)",
         "references": f"promptfoo_references({_TABLE_RIGHT}).texts",
         "system": "promptfoo.system",
@@ -105,8 +105,8 @@ INSPECT = Shape(
     keys=("epoch", "input", "target", "output", "log"),
     fields={
         "id": "join('-', [to_string(id), to_string(epoch)])",
-        "question": "with_choices([question(input), choices])",
-        "answer": "not_null(output.completion || `null`, answer(output.choices[0].message))",
+        "question": "with_choices([scored_question(input), choices])",
+        "answer": "not_null(output.completion || `null`, scored_answer(output.choices[0].message))",
         "contexts": "not_null(metadata.contexts, metadata.context, metadata.documents, metadata.passages)",
         "references": "target",
         "system": "log.eval.model",
@@ -128,7 +128,7 @@ LM_EVAL = Shape(
     keys=("doc_id", "doc", "arguments", "resps"),
     fields={
         "id": "doc_id",
-        "question": f"not_null({_DOCUMENT}, question(arguments.gen_args_0.arg_0), question(arguments[0][0]))",
+        "question": f"not_null({_DOCUMENT}, scored_question(arguments.gen_args_0.arg_0), scored_question(arguments[0][0]))",
         "answer": "resps[0][0]",
         "contexts": "not_null(doc.contexts, doc.context, doc.passages, doc.passage)",
         # A list is written as Python prints it, unless the document has this very text.
@@ -217,8 +217,8 @@ PYDANTIC_EVALS = Shape(
     fields={
         "id": "name",
         "question_id": "source_case_name",  # of a case that ran several times
-        "question": "question(inputs)",
-        "answer": "answer(output)",
+        "question": "scored_question(inputs)",
+        "answer": "scored_answer(output)",
         "contexts": "not_null(metadata.contexts, metadata.context, metadata.documents, metadata.passages,"
         " passages_beside(output))",
         "references": "right_answers(expected_output)",
@@ -236,10 +236,11 @@ BRAINTRUST = Shape(
     "Braintrust results",
     "braintrust 0.48.1 (results that its Eval wrote: examples/exports/braintrust)",
     keys=("input", "output", "expected", "scores"),
+    json_cells=True,
     fields={
         "id": "id",
-        "question": "question(input)",
-        "answer": "answer(output)",
+        "question": "scored_question(input)",
+        "answer": "scored_answer(output)",
         "contexts": f"not_null(metadata.{_PASSAGES.format('metadata')}, passages_beside(output))",
         "references": "right_answers(expected)",
     },
@@ -263,8 +264,8 @@ LANGSMITH = Shape(
     fields={
         "id": "id",
         "question_id": "example_id",
-        "question": "question(dotted(@).inputs)",
-        "answer": f"answer({_TABLE_OUTPUTS})",
+        "question": "scored_question(dotted(@).inputs)",
+        "answer": f"scored_answer({_TABLE_OUTPUTS})",
         "contexts": f"not_null({_TABLE_OUTPUTS}.{_PASSAGES.format(_TABLE_OUTPUTS)})",
         "references": "right_answers(dotted(@).reference)",
     },
@@ -282,8 +283,8 @@ TRULENS = Shape(
     keys=("record_id", "app_name", "app_version", "input", "output"),
     fields={
         "id": "record_id",
-        "question": "question(input)",
-        "answer": "answer(output)",  # of a call that failed "", as of one that answered nothing
+        "question": "scored_question(input)",
+        "answer": "scored_answer(output)",  # of a call that failed "", as of one that answered nothing
         "system": "join(' ', [app_name, app_version])",  # two versions are two systems
     },
     ignored={"scores of TruLens": "keys(@)[?ends_with(@, '_calls')]"},
@@ -331,8 +332,8 @@ OPIK = Shape(
     fields={
         "id": "id",
         "question_id": "dataset_item_id",  # of several trials
-        "question": "question(dataset_item_data)",
-        "answer": "answer(evaluation_task_output)",
+        "question": "scored_question(dataset_item_data)",
+        "answer": "scored_answer(evaluation_task_output)",
         "contexts": _OPIK_PASSAGES.format("evaluation_task_output"),
         "references": f"not_null({_EXPECTED.format('dataset_item_data')})",
         "system": "log.experiment",
@@ -349,8 +350,8 @@ OPIK_RESULTS = Shape(
     fields={
         "id": "test_case.trace_id",
         "question_id": "test_case.dataset_item_id",
-        "question": "question(test_case.[dataset_item_content, mapped_scoring_inputs][?@] | [0])",
-        "answer": "answer(test_case.task_output)",
+        "question": "scored_question(test_case.[dataset_item_content, mapped_scoring_inputs][?@] | [0])",
+        "answer": "scored_answer(test_case.task_output)",
         "contexts": _OPIK_PASSAGES.format("test_case.task_output"),
         "references": "test_case.[dataset_item_content, mapped_scoring_inputs][?@] | [0]"
         f" | not_null({_EXPECTED.format('@')})",
