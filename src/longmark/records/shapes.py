@@ -160,7 +160,7 @@ class Shape:
                 turns = turns[: last_question + 1]
             fields["turns"] = turns
         of_fields = " ".join(self.fields.values())
-        used = {*_WORD.findall(of_fields), *_QUOTED.findall(of_fields)}
+        used = {*_WORD.findall(of_fields), *_QUOTED.findall(of_fields), "question", "answer"}
         short = {
             key: value for key, value in record.items() if key not in used and _is_short(value)
         }
