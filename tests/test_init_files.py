@@ -22,7 +22,10 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "empty.jsonl": (b"", "empty.jsonl is empty"),
     "blank.jsonl": (b"\n\n", "has no records"),
     "head.csv": (b"question,answer\n", "has no records"),
-    "one.csv": (b"text\nIt is so.\n", "(found text); name the columns with:"),
+    "one.csv": (
+        b"text\nIt is so.\n",
+        "(found text); name the columns with (COLUMN stands for one of them):",
+    ),
     "nested.jsonl": (NESTED.encode(), "(found q, r; in them q.a, q.a.text, r.b); name the columns"),
     "broken.jsonl": (b'{"question": "Why?", \n', "broken.jsonl:1: is not JSON"),
     "numbers.json": (b"[1, 2]", "expected an object with named fields, found 1"),

@@ -258,3 +258,16 @@ def test_thirty_thousand_words_with_unclosed_brackets_are_read() -> None:
     text = cited_text(answer)
     assert len(text.sentences) == 4400
     assert text.names == ["1", "2", "3"]
+
+
+def test_ids_side_by_side_are_read_each() -> None:
+    ids = frozenset(("doc_a", "doc_b"))
+    assert cited("Salt lowers it [doc_b][doc_a].", ids=ids) == [
+        ("Salt lowers it.", ("doc_b", "doc_a"))
+    ]
+
+
+@pytest.mark.parametrize("heading", ["Sources:", "References", "## Quellen", "参考文献"])
+def test_the_heading_of_a_list_of_sources_at_the_end_is_no_sentence(heading: str) -> None:
+    answer = f"Salt lowers it [1].\n\n{heading}\n\n- [1] https://a.org\n- [2] https://b.org"
+    assert cited(answer) == [("Salt lowers it.", ("1",))]

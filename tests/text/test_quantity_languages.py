@@ -299,7 +299,8 @@ def test_every_word_for_a_unit_is_a_unit() -> None:
         for unit, words in kinds["units"].items():
             assert meanings(unit), unit
             for word in words.split("|"):
-                assert "{0}" in word or english_unit(word, language) == unit, (language, word)
+                read = None if word in local_words.DOUBTED else unit
+                assert "{0}" in word or english_unit(word, language) == read, (language, word)
 
 
 @pytest.mark.parametrize("language", sorted(set(LANGUAGES) - {"en", "ja", "ko", "zh"}))
@@ -343,3 +344,24 @@ def test_texts_in_two_languages_have_none_in_common() -> None:
     assert common_language([german, "5 km"]) == "de"
     assert common_language([german, "川は夜のうちに水位が上がった。"]) is None
     assert common_language(["5 km"]) is None
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "language"),
+    [
+        ("2 Pfund", "0,9 kg", "de"),
+        ("2 livres", "0,9 kg", "fr"),
+        ("1 фунт", "0,4095 кг", "ru"),
+        ("1 libbra", "0,327 kg", "it"),
+        ("1 pied", "0,3248 m", "fr"),
+        ("1 Meile", "7,5 km", "de"),
+        ("2000卡", "2000千卡", "zh"),
+        ("98年", "1998年", "zh"),
+        ("98年", "1998年", "ja"),
+    ],
+)
+def test_words_that_people_use_for_two_units_are_left_to_the_judge(
+    first: str, second: str, language: str
+) -> None:
+    assert compare(first, second, language) is None
+    assert compare(first, second, "") is None

@@ -72,7 +72,7 @@ ADDRESS = re.compile(
     r"<?((?:https?|ftp)://[^\s<>\[\]()【】\"“”]+(?:\([^\s()<>]*\)[^\s<>\[\]()\"]*)*)>?",
     re.IGNORECASE,
 )
-_ID = re.compile(r"\[([^\[\]\n]{1,200})\](?![(\[:])")
+_ID = re.compile(r"\[([^\[\]\n]{1,200})\](?![(:])")
 _PARENTHESES = re.compile(
     rf"(?<=[^\n])\(\d{{1,{MOST_DIGITS}}}(?:{_JOINTS}\d{{1,{MOST_DIGITS}}})*\)"
 )
@@ -499,8 +499,8 @@ def _without_apparatus(answer: str) -> tuple[str, dict[str, str]]:
 
 
 def _without_last_list(lines: list[str]) -> tuple[list[str], dict[str, str]]:
-    """The lines before a list of sources that ends them without a heading, `[1] Title https://…` a line; and label ->
-    source."""
+    """The lines before a list of sources that ends them, `[1] Title https://…` a line, and before its heading where it
+    has one; and label -> source."""
     last = len(lines)
     entries = []
     addresses = 0
@@ -519,6 +519,11 @@ def _without_last_list(lines: list[str]) -> tuple[list[str], dict[str, str]]:
             break
     if not addresses:
         return lines, {}
+    heading = last - 1
+    while heading >= 0 and not lines[heading].strip():
+        heading -= 1
+    if heading >= 0 and _LIST_HEADING.fullmatch(lines[heading]):
+        last = heading
     return lines[:last], {plain_number(entry[1]): entry[3] for entry in reversed(entries)}
 
 

@@ -148,12 +148,22 @@ def _pairs(kind: str, language: str) -> Iterator[tuple[str, str]]:
                 yield word, meaning
 
 
+_POUNDS = {"pfund", "livre", "livres", "libbra", "libbre", "фунт", "фунта", "фунтов", "фнт"}
+_LENGTHS = {"pied", "pieds", "meile", "meilen"}
+_CALORIES = {"卡", "卡路里"}
+_YEARS = {"年", "년"}
+DOUBTED = frozenset(_POUNDS | _LENGTHS | _CALORIES | _YEARS)
+"""Words that the CLDR has for one unit, and people use for another as well (half a kilogram, an older mile, a
+kilocalorie of food, a calendar year): they are left to the judge."""
+
+
 @lru_cache(maxsize=64)
 def _words(kind: str, language: str) -> Mapping[str, str]:
     """Word -> meaning, of the words that have one."""
     meanings: dict[str, set[str]] = {}
     for word, meaning in _pairs(kind, language):
-        meanings.setdefault(word.removesuffix("."), set()).add(meaning)
+        if word not in DOUBTED:
+            meanings.setdefault(word.removesuffix("."), set()).add(meaning)
     return {word: min(several) for word, several in meanings.items() if len(several) == 1}
 
 
