@@ -264,6 +264,15 @@ READ = {
         "so <math><mfrac><mrow><mi>a</mi><mo>+</mo><mi>b</mi></mrow><mn>2</mn></mfrac></math>.",
         "so (a+b)/2.",
     ),
+    "a mixed number": (
+        "<math><mn>2</mn><mfrac><mn>1</mn><mn>2</mn></mfrac></math> m",
+        "2 1/2 m",
+    ),
+    "a times without a sign": (
+        "<math><mn>6</mn><mo>\u2062</mo><msup><mn>10</mn><mn>23</mn></msup></math> and "
+        "<math><mn>2</mn><mo>\u2062</mo><mi>x</mi></math>",
+        "6·10²³ and 2x",
+    ),
     "a formula between letters": (
         "x<math><mi>E</mi><mo>=</mo><mi>m</mi><msup><mi>c</mi><mn>2</mn></msup></math>z",
         "x E = mc² z",

@@ -7,6 +7,11 @@ from longmark.text.raised import grouped, lowered, power
 _DEPTH = 64  # elements in each other whose structure is written; what is in deeper ones follows each other
 _NOT_SHOWN = frozenset({"annotation", "annotation-xml", "mphantom"})
 _RELATIONS = frozenset("=≠<>≤≥≈≡∼∝→←↔⇒⇔∈∉⊂⊆")
+_SLOTS = frozenset(
+    {"mfrac", "mroot", "msup", "msub", "msubsup", "munder", "mover", "munderover", "mtr", "mfenced"}
+)
+"""Elements whose children are not written one behind the other."""
+_TIMES = "\u2062"
 _UNSEEN = {
     "\u2061": " ",
     "\u2062": "",
@@ -24,6 +29,7 @@ class Formula:
             ("mrow", [])
         ]  # elements that have not ended, what they have so far
         self._not_shown = self._deeper = 0
+        self._times: list[str] | None = None  # the parts that a times without a sign ends
 
     def start(self, tag: str) -> None:
         if self._not_shown or tag in _NOT_SHOWN:
@@ -40,7 +46,23 @@ class Formula:
             self._deeper -= 1
         elif len(self._open) > 1:
             tag, parts = self._open.pop()
-            self._open[-1][1].append(_written(tag, parts))
+            self._append(tag, _written(tag, parts))
+            siblings = self._open[-1][1]
+            if tag == "mo" and parts == [_TIMES]:
+                self._times = siblings
+            elif self._times is siblings:
+                self._times = None
+
+    def _append(self, tag: str, written: str) -> None:
+        """Adds an element to the one around it; digits of two numbers that follow each other stay two numbers."""
+        around, siblings = self._open[-1]
+        before = "".join(siblings)
+        if around not in _SLOTS and before[-1:].isdecimal() and written[:1].isdecimal():
+            if self._times is siblings:
+                written = f"·{written}"
+            elif tag == "mfrac":  # 2½
+                written = f" {written}"
+        siblings.append(written)
 
     def data(self, text: str) -> None:
         if not self._not_shown and text.strip():
