@@ -20,7 +20,8 @@ NAMESPACES = (
 STYLES = """<w:style w:type="paragraph" w:styleId="Kop1">
 <w:name w:val="heading 1"/><w:pPr><w:outlineLvl w:val="0"/></w:pPr></w:style>
 <w:style w:type="paragraph" w:styleId="Own"><w:name w:val="Own"/><w:basedOn w:val="Kop1"/></w:style>
-<w:style w:type="paragraph" w:styleId="Titel"><w:name w:val="Title"/></w:style>"""
+<w:style w:type="paragraph" w:styleId="Titel"><w:name w:val="Title"/></w:style>
+<w:style w:type="character" w:styleId="Hoch"><w:rPr><w:vertAlign w:val="superscript"/></w:rPr></w:style>"""
 
 
 def run(text: str, properties: str = "") -> str:
@@ -218,6 +219,13 @@ def test_text_from_right_to_left_and_symbols(tmp_path: Path) -> None:
     document, omitted = read(docx(tmp_path / "a.docx", arabic + paragraph(symbol + run("m"))))
     assert document.text == "ارتفع النهر\n\nµm"
     assert omitted == {"symbols of a font": 1}
+
+
+def test_digits_are_raised_by_a_style_as_by_themselves(tmp_path: Path) -> None:
+    style = '<w:rStyle w:val="Hoch"/>'
+    text = run("10") + run("6", style) + run(" and 10")
+    level = '<w:vertAlign w:val="baseline"/>'
+    assert paragraphs(tmp_path, paragraph(text + run("7", style + level))) == ["10⁶ and 107"]
 
 
 def test_the_font_symbol_is_read_as_unicode(tmp_path: Path) -> None:

@@ -58,6 +58,7 @@ class _WordReader:
         self._package = package
         self._page = PageOfXml()
         self._levels = self._heading_levels()
+        self._raised_styles = self._styles_that_raise()
         self._marked: list[Any] = []  # notes, in the order of their first marks
         self._numbers: dict[tuple[str, str], int] = {}  # kind of mark, id -> number
         self._parts_of_notes: dict[str, dict[str, Any]] = {}  # kind of mark -> id -> note
@@ -106,6 +107,25 @@ class _WordReader:
                     levels[style_id] = levels[ancestor]
                     break
         return levels
+
+    def _styles_that_raise(self) -> dict[str, str]:
+        """Style of characters -> `superscript` or `subscript`."""
+        if "word/styles.xml" not in self._package.names:
+            return {}
+        styles: dict[str, str] = {}
+        for style in descendants(self._package.part("word/styles.xml"), "style"):
+            align = child(style, "rPr", "vertAlign")
+            if align is not None and attribute(style, "type") == "character":
+                styles[attribute(style, "styleId")] = attribute(align, "val")
+        return styles
+
+    def _alignment(self, run: Any) -> str:
+        """How the characters of a run stand: as it says itself, else as its style."""
+        align = child(run, "rPr", "vertAlign")
+        if align is not None:
+            return attribute(align, "val")
+        style = child(run, "rPr", "rStyle")
+        return "" if style is None else self._raised_styles.get(attribute(style, "val"), "")
 
     def _note_text(self, note: Any) -> str:
         """The text of a note, its paragraphs in one."""
@@ -189,10 +209,7 @@ class _WordReader:
         if _is_on(run, "strike") or _is_on(run, "dstrike"):
             self._page.left_out["passages that are struck out"] += 1
             return
-        raised = child(run, "rPr", "vertAlign")
-        tag = {"superscript": "sup", "subscript": "sub"}.get(
-            attribute(raised, "val") if raised is not None else "", "span"
-        )
+        tag = {"superscript": "sup", "subscript": "sub"}.get(self._alignment(run), "span")
         if any(local_name(part) in _NOTES for part in run):
             tag = "span"  # the mark of a note is written with brackets
         self._page.start(tag)
