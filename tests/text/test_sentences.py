@@ -10,7 +10,7 @@ from itertools import accumulate
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from longmark.text.blocks import blocks
@@ -251,10 +251,13 @@ WORDS = st.sampled_from(
 
 
 @given(st.lists(WORDS, min_size=1, max_size=12))
+@example(["1990.", "3.", "Ice", "3.", "(4)", "Ice"])
 def test_no_word_of_a_line_is_lost_but_the_marks_of_a_list(parts: list[str]) -> None:
     text = "So " + " ".join(parts)
     kept = Counter(" ".join(sentences(text)).split())
-    marks = Counter(part for part in parts if re.fullmatch(r"\d+\.", part))  # they may count up
+    marks = Counter(
+        part for part in parts if re.fullmatch(r"\d+\.|\(\d+\)", part)
+    )  # they may count up: 3. (4)
     assert Counter(text.split()) - kept <= marks
     single = "So " + " ".join(part for part in parts if not re.fullmatch(r"\d+\.", part))
     assert "".join(sentences(single)).replace(" ", "") == single.replace(" ", "")
