@@ -94,9 +94,8 @@ class Judging:  # UserError for values that do not fit
         named_here = self.scoring is not None
         sampled = bool(self.temperature)
         with_reasons = self.reasons is True
-        usual = {getattr(judge, "usual_scoring", "text") for judge in judges}
         scoring = self.scoring or "text"
-        if usual == {"expected"} and not (named_here or sampled or with_reasons):
+        if reads_probabilities(judges) and not (named_here or sampled or with_reasons):
             scoring = "expected"
         return replace(
             self,
@@ -108,3 +107,8 @@ class Judging:  # UserError for values that do not fit
         """The numbers of a judge's samples; another seed has others."""
         first = self.seed * self.samples if self.temperature else 0
         return range(first, first + self.samples)
+
+
+def reads_probabilities(judges: Sequence[object]) -> bool:
+    """Whether every judge is one whose scores are read by its probabilities where nobody says otherwise."""
+    return {getattr(judge, "usual_scoring", "text") for judge in judges} == {"expected"}

@@ -84,6 +84,10 @@ def test_the_name_of_a_metric_says_text_for_itself(tmp_path: Path) -> None:
     assert named.judging.scoring == "expected"
 
 
+def test_a_metric_that_samples_is_read_by_text(tmp_path: Path) -> None:
+    assert scoring(settings(tmp_path, metric=f"{METRIC}@temperature=0.7")) == "text"
+
+
 def test_rows_and_manifest_say_how_scores_were_read_and_a_resumed_run_keeps_to_it(
     tmp_path: Path,
 ) -> None:

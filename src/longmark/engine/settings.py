@@ -13,7 +13,7 @@ import orjson
 from longmark import __version__, metrics
 from longmark.engine.pairs import ChoiceRule
 from longmark.errors import UnknownName, UserError
-from longmark.judging import Judging
+from longmark.judging import Judging, reads_probabilities
 from longmark.metric import Metric
 from longmark.metrics import Selected
 from longmark.models.batching import NO_BATCHES, Batching
@@ -221,7 +221,11 @@ class Settings:
         rubric says, else with `text` scoring if every judge is at an endpoint; without where the metric cannot have
         them."""
         judges = self.backends.judges
-        judging = replace(self.judging, **chosen.judging)
+        named_by_metric = dict(chosen.judging)
+        if named_by_metric.get("temperature") and reads_probabilities(judges):
+            # What is sampled is read from its text, as the run would have chosen.
+            named_by_metric.setdefault("scoring", "text")
+        judging = replace(self.judging, **named_by_metric)
         usual = (
             judging.by_text and bool(judges) and all(hasattr(judge, "endpoint") for judge in judges)
         )
