@@ -4,6 +4,7 @@ list of verbs from the options of the verbs, and docs/api.md from the public mod
 from __future__ import annotations
 
 import json
+from collections.abc import Collection, Iterable, Mapping
 from itertools import groupby
 from pathlib import Path
 
@@ -27,13 +28,22 @@ _HEAD = """\
 One section for each metric, as `longmark metrics NAME` prints it. A name selects everything under it: `ccrs` the
 five metrics of the family, `score.readability` both of its scores, `score.readability.grade_level` that one.
 A parameter, `@NAME` below, is part of the name: `classic.bleu@form=climaqa` ([parameters](run.md#parameters)).
-[Judges](judges.md) explains how a judge's score is read; [writing a metric](writing-a-metric.md) explains how to add
-your own. The tables leave out what is usual: a metric calls no model, and scores the last answer of a conversation or
-each (`--turns`). `longmark metrics NAME` also says how its judge can be [asked for it alone](run.md#parameters).
+A line before the sections of a family holds for all of its metrics, or for those that it names.
+Where nothing else is said, a metric calls no model, and scores the last answer of a conversation or each (`--turns`).
+
+`longmark metrics NAME` also says which `--scoring` and `--reasons` a metric takes, and how its judge can be
+[asked for it alone](run.md#parameters); `longmark prompts --metrics NAME` lists its prompts. All prompts are ours:
+their words differ from the papers'. Do not pool scores of different prompts, such as those of `--scoring text` and
+`expected` ([judges](judges.md)). Several judges are averaged, where a paper has one.
 """
 
 _USUAL = frozenset((("models", "none: computed offline"), ("--turns", "last, each")))
 """Facts that most metrics share; the head of the page states them once."""
+
+_ELSEWHERE = frozenset(("for it alone", "prompts", "scoring", "reasons"))
+"""Labels that `longmark metrics NAME` has and the page leaves out; its head says where they are."""
+
+_IN_COMMON = 3  # a fact of so many metrics of a family stands once, before their sections
 
 _SILENCE = """\
 ## Empty answers and refusals
@@ -42,12 +52,11 @@ An answer without a claim cannot be precise or faithful, so some scores leave it
 giving no answer: `compare` and the gates therefore also count unscored answers as the worst score
 ([comparing systems](compare.md)).
 
-- *Scored*: as any other answer (by the judge, where there is one).
-- *Refusal*: the reply that nothing relevant was found (`rag answer --comprehensive`). Other wordings are answers
-  without a claim if the judge lists no claim.
-- A record that `--skip-bad` leaves out is unscored (`skipped`) under every metric. It counts for its system, or for
-  every system where the line does not name one.
-- *Failed judge*: the judge gave no usable reply. Rules that need no judge (an empty answer) still apply.
+*Scored*: as any other answer. *Undefined*: unscored, with this status. *Refusal*: the reply that nothing relevant was
+found (`rag answer --comprehensive`); other wordings are answers without a claim if the judge lists no claim. Where the
+judge gave no usable reply, a score that needs it is unscored (`model_error`), except that of an empty answer. A record
+that `--skip-bad` leaves out is unscored (`skipped`) under every metric, for its system, or for every system where the
+line does not name one.
 """
 
 
@@ -69,30 +78,55 @@ def page() -> str:
     parts = [_HEAD, f"{_SILENCE}\n{silence()}\n"]
     for family, members in groupby(names(), key=lambda name: name.split(".")[0]):
         parts.append(f"## {family}\n")
-        own = list(members)
-        parts += [] if own == [family] else [f"{docstring(f'{family}.__init__')}\n"]
-        parts += [_section(name) for name in own]
+        facts_of = {name: _facts(name) for name in members}
+        users: dict[tuple[str, str], list[str]] = {}
+        for name, lines in facts_of.items():
+            for line in lines:
+                users.setdefault(line, []).append(name)
+        common = {line: whose for line, whose in users.items() if len(whose) >= _IN_COMMON}
+        if [*facts_of] != [family]:
+            parts.append(f"{docstring(f'{family}.__init__')}\n")
+        if common:
+            parts.append(
+                "\n".join(_common(line, whose, facts_of) for line, whose in common.items())
+            )
+            parts[-1] += "\n"
+        parts += [_section(name, lines, common) for name, lines in facts_of.items()]
     return "\n".join(parts)
 
 
-def _section(name: str) -> str:
-    title, _, rest = docstring(name).partition("\n\n")
-    lines = [
-        f"### {name}",
-        "",
-        f"**{title.replace(chr(10), ' ')}**",
-        "",
-        rest,
-        "",
-        "| | |",
-        "| --- | --- |",
-    ]
-    lines += [
-        f"| `{label}` | {fact} |"
-        for label, fact in facts(name, load(name))
-        if (label, fact) not in _USUAL and label != "for it alone"
-    ]
-    return "\n".join(lines) + "\n"
+def _facts(name: str) -> list[tuple[str, str]]:
+    """The facts of a metric that the page shows; adjacent scores with the same range share a line."""
+    lines: list[tuple[str, str]] = []
+    scores = load(name).published(name)
+    for label, fact in facts(name, load(name)):
+        if (label, fact) in _USUAL or label in _ELSEWHERE:
+            continue
+        if label == name:
+            lines.append(("score", fact))
+        elif label in scores and lines and lines[-1][1] == fact:
+            lines[-1] = (f"{lines[-1][0]}, `{label[len(name) + 1 :]}`", fact)
+        else:
+            lines.append((f"`{label[len(name) + 1 :] if label in scores else label}`", fact))
+    return lines
+
+
+def _common(line: tuple[str, str], whose: Collection[str], family: Mapping[str, object]) -> str:
+    """A fact of several metrics of a family, with their names unless it is of all."""
+    label, fact = line
+    short = (f"`{name.partition('.')[2]}`" for name in whose)
+    of = "" if len(whose) == len(family) else f" ({', '.join(short)})"
+    return f"- {label}{of}: {fact}"
+
+
+def _section(
+    name: str, lines: Iterable[tuple[str, str]], common: Collection[tuple[str, str]]
+) -> str:
+    title, _, text = docstring(name).partition("\n\n")
+    listed = [f"- {label}: {fact}" for label, fact in lines if (label, fact) not in common]
+    return "\n".join(
+        [f"### {name}", "", f"**{title.replace(chr(10), ' ')}**", "", text, "", *listed, ""]
+    )
 
 
 WRITTEN = {

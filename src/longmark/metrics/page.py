@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from longmark import plugins
@@ -109,44 +110,41 @@ def as_published(name: str | None = None) -> str:
 
 
 def silence() -> str:
-    """A Markdown table of what each score gives an answer that says nothing; adjacent scores with the same share a
-    row."""
-    rows: list[tuple[list[str], tuple[str, ...]]] = []
+    """A Markdown table of what each score gives an answer that says nothing: scores with the same outcomes share a row,
+    and a name stands for all scores under it."""
+    outcomes: dict[str, tuple[str, ...]] = {}
     for name in names():
         metric = load(name)
         for score in metric.published(name):
-            metric_silence = metric.silence_of(score[len(name) + 1 :])
-            judged = "`model_error`" if "judge" in metric.models else "needs no judge"
-            outcomes = (
-                *map(
-                    _outcome,
-                    (metric_silence.empty, metric_silence.refusal, metric_silence.claimless),
-                ),
-                judged,
-            )
-            if (
-                rows
-                and rows[-1][1] == outcomes
-                and rows[-1][0][-1].split(".")[0] == score.split(".")[0]
-            ):
-                rows[-1][0].append(score)
-            else:
-                rows.append(([score], outcomes))
-    head = ("metric", "empty answer", "refusal", "answer without a claim", "failed judge")
-    body = [
-        (", ".join(f"`{score_name}`" for score_name in scores), *outcomes)
-        for scores, outcomes in rows
-    ]
+            says = metric.silence_of(score[len(name) + 1 :])
+            outcomes[score] = tuple(map(_outcome, (says.empty, says.refusal, says.claimless)))
+    rows: dict[tuple[str, ...], list[str]] = {}
+    for score, cells in outcomes.items():
+        name = next(prefix for prefix in _prefixes(score) if _agree(prefix, outcomes))
+        if name not in rows.setdefault(cells, []):
+            rows[cells].append(name)
+    head = ("empty answer", "refusal", "answer without a claim", "metrics")
+    body = [(*cells, ", ".join(f"`{name}`" for name in members)) for cells, members in rows.items()]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in (head, ("---",) * len(head), *body))
+
+
+def _prefixes(score: str) -> list[str]:
+    """`a`, `a.b`, `a.b.c` of the score a.b.c."""
+    parts = score.split(".")
+    return [".".join(parts[: count + 1]) for count in range(len(parts))]
+
+
+def _agree(prefix: str, outcomes: Mapping[str, tuple[str, ...]]) -> bool:
+    """Whether all scores under a name have the same outcomes."""
+    return (
+        len({cells for score, cells in outcomes.items() if f"{score}.".startswith(f"{prefix}.")})
+        == 1
+    )
 
 
 def _outcome(outcome: float | str) -> str:
     return (
-        "scored"
-        if outcome == SCORED
-        else f"unscored (`{outcome}`)"
-        if isinstance(outcome, str)
-        else f"{outcome:g}"
+        "scored" if outcome == SCORED else outcome if isinstance(outcome, str) else f"{outcome:g}"
     )
 
 

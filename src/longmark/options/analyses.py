@@ -82,7 +82,7 @@ class LevelOption:
 class DrawsSeed:
     """statistics"""
 
-    seed: int = option(0, "seed of all draws (default: {default})", "N", kind="whole number")
+    seed: int = option(0, "seed of all sampling (default: {default})", "N", kind="whole number")
 
 
 @dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
@@ -322,7 +322,7 @@ class MetaevalStatistics:
     alpha: float = option(
         0.05, "significance level of tests and intervals (default: {default})", "P"
     )
-    seed: int = option(0, "seed of the resampling (default: {default})", "N", kind="whole number")
+    seed: int = option(0, "seed of all sampling (default: {default})", "N", kind="whole number")
 
 
 @dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
@@ -415,9 +415,7 @@ class CheckedSystems:
 class CheckStatistics:
     """statistics"""
 
-    seed: int = option(
-        0, "seed of the tests of comparisons (default: {default})", "N", kind="whole number"
-    )
+    seed: int = option(0, "seed of all sampling (default: {default})", "N", kind="whole number")
 
 
 @dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)

@@ -246,7 +246,7 @@ class ConfigOptions(TrustOption):
 
     config: str | Path | None = option(
         None,
-        "the file that defines your own model names (default: longmark.yaml in the working folder)",
+        "the project file (default: longmark.yaml in the working folder)",
         "FILE.yaml",
         in_file=False,
     )

@@ -158,7 +158,7 @@ def label(verbs: Any) -> None:
     add(verb, "--looks", "N", looks)
     claim = "the first draw: plan to claim this alone, 'A better than B on METRIC'; repeatable"
     add(verb, "--claim", "TEXT", claim, action="append", default=[])
-    add(verb, "--seed", "N", "seed of the draw (default: 0)", type=whole, default=0)
+    add(verb, "--seed", "N", "seed of all sampling (default: 0)", type=whole, default=0)
     add_cluster(verb)
     add_labels(verb, transport=False, sample=False)
 

@@ -33,7 +33,7 @@ def questions(verbs: Any) -> None:
     )
     add(verb, "--n", "N", "number of questions to sample", required=True)
     add(verb, "--out", "FILE", EXAMPLES, required=True)
-    add(verb, "--seed", "N", "seed of the sample (default: 0)", type=int, default=0)
+    add(verb, "--seed", "N", "seed of all sampling (default: 0)", type=int, default=0)
     add_options(verb, ScoringOptions, ("domain",))
 
 
@@ -44,9 +44,7 @@ def vary(verbs: Any) -> None:
     add(verb, "--out", "FILE", EXAMPLES, required=True)
     add(verb, "--generator", "MODEL", "the model that paraphrases; perturbations need no model")
     add(verb, "--variants", "NAME,…", "the variants to make (default: all of the domain)")
-    add(
-        verb, "--seed", "N", "seed of the values in perturbations (default: 0)", type=int, default=0
-    )
+    add(verb, "--seed", "N", "seed of all sampling (default: 0)", type=int, default=0)
     add_prompts(verb)
     add_input(verb)
     add_calls(verb)
@@ -79,7 +77,7 @@ def defects(verbs: Any) -> None:
         verb,
         "--seed",
         "N",
-        "seed of the places and of what stands there (default: 0)",
+        "seed of all sampling (default: 0)",
         type=whole,
         default=0,
     )
@@ -102,7 +100,7 @@ def dataset(verbs: Any) -> None:
     )
     add(verb, "--out", "FILE", EXAMPLES.replace("examples", "examples or pairs"), required=True)
     add(verb, "--n", "N", "sample N records (default: all)")
-    add(verb, "--seed", "N", "seed of the sample (default: 0)", type=int, default=0)
+    add(verb, "--seed", "N", "seed of all sampling (default: 0)", type=int, default=0)
     add(
         verb,
         "--labels",

@@ -198,7 +198,7 @@ def pairs(verbs: Any) -> None:
         "",
         "the first run is always a (default: drawn; each system is a in half of the pairs)",
     )
-    add(verb, "--seed", "N", "seed of that draw (default: 0)", type=int, default=0)
+    add(verb, "--seed", "N", "seed of all sampling (default: 0)", type=int, default=0)
     add(verb, "--skip-bad", "", "skip bad records instead of stopping")
 
     text = "Make pairs from questions: answers of models, expanded references, categories, translations."
@@ -237,7 +237,7 @@ def pairs(verbs: Any) -> None:
         verb,
         "--seed",
         "N",
-        "seed of answers, of draws and of sides (default: 0)",
+        "seed of all sampling (default: 0)",
         type=int,
         default=0,
     )

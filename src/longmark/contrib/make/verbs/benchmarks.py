@@ -124,7 +124,7 @@ def _benchmark_generate(actions: Any) -> None:
         "temperature of the generator when it writes (default: 0.7)",
         default=0.7,
     )
-    seed = "seed of the order of seed passages, of writing and of shuffles (default: 0)"
+    seed = "seed of all sampling (default: 0)"
     add(verb, "--seed", "N", seed, type=int, default=0)
     text = "drop what this validator calls invalid, and rewrite only base questions that it calls valid"
     add(verb, "--validator", "VALIDATOR", text, type=Path)
@@ -218,7 +218,7 @@ def _benchmark_run(actions: Any) -> None:
         verb,
         "--seed",
         "N",
-        "seed of the answers and of the order of few-shot examples (default: 0)",
+        "seed of all sampling (default: 0)",
         type=int,
         default=0,
     )
@@ -309,7 +309,7 @@ def _validator_train(actions: Any) -> None:
         "DIR",
         "also write files for hosted fine-tuning to this folder (OpenAI's chat format)",
     )
-    add(verb, "--seed", "N", "seed of splits and draws (default: 0)", type=int, default=0)
+    add(verb, "--seed", "N", "seed of all sampling (default: 0)", type=int, default=0)
     _add_judging(verb)
 
 
