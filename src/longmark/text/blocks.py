@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from longmark.text.abbreviations import abbreviation
-from longmark.text.raised import lowered, raised
+from longmark.text.raised import lowered, mixed_numbers, raised
 
 _LINE_END = re.compile(r"\r\n?|[\v\f\u0085\u2028\u2029]|<br\s*/?>", re.IGNORECASE)
 _WIDE_GAP = re.compile(r"[^\S\n]{3,}")
@@ -262,4 +262,5 @@ def _raised(text: str) -> str:
     if "<" not in text:
         return text
     text = _RAISED.sub(plain, text)
+    text = mixed_numbers(text)
     return _OPEN_RAISED.sub(lambda match: "^" if match[1].lower() == "sup" else "_", text)

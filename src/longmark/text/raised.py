@@ -22,6 +22,10 @@ _ENDING_BEHIND = (
     re.compile(r"\w$"),
 )  # an ending of one letter, a longer one
 _NOTE = re.compile(r"(?:[0-9]{1,3}|[a-z])(?:\s?[,–-]\s?(?:[0-9]{1,3}|[a-z]))*")
+_MIXED = re.compile(r"(?<=[0-9])\s?([⁰¹²³⁴-⁹]+)\s?[/⁄∕]\s?([₀-₉]+)")
+_DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉", "0123456789" * 2)
+_MARKS = re.compile("[′″‴⁗°∘]+")
+_IN_BRACKETS = re.compile(r"\([^()]*\)")
 _BRACKETED = re.compile(r"\[[^\[\]]*\]")
 _AFTER = tuple('.,;:!?"”’»。，；：！？、')  # a mark behind these is of a note
 
@@ -42,11 +46,20 @@ def raised(text: str, before: str, linked: bool = False) -> str:
     )
 
 
+def mixed_numbers(text: str) -> str:
+    """A text with mixed numbers in plain digits: 3³/₄ is 3 3/4, no power of 3."""
+    return _MIXED.sub(lambda match: f" {match[1]}/{match[2]}".translate(_DIGITS), text)
+
+
 def power(text: str) -> str:
     """A superscript behind what it belongs to."""
     if not text:
         return ""
-    return text.translate(_SUPER) if _HAS_SUPER.fullmatch(text) else "^" + grouped(text)
+    if _HAS_SUPER.fullmatch(text):
+        return text.translate(_SUPER)
+    if _MARKS.fullmatch(text):  # x′, 20°
+        return text.replace("∘", "°")
+    return "^" + grouped(text)
 
 
 def lowered(text: str) -> str:
@@ -58,5 +71,7 @@ def lowered(text: str) -> str:
 
 
 def grouped(text: str) -> str:
-    """A text in brackets, unless it is one word or number."""
-    return text if text.isalnum() else f"({text})"
+    """A text in brackets, unless it is one word, number or sign, or is in brackets."""
+    if text.isalnum() or len(text) < 2 or _IN_BRACKETS.fullmatch(text):
+        return text
+    return f"({text})"

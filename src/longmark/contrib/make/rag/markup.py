@@ -5,7 +5,6 @@ article; references and their numerals, edit links and hidden elements are count
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -33,11 +32,10 @@ class _LeftOut(NamedTuple):
 
 
 class ArticleCollector(ParagraphCollector):
-    """Collects the paragraphs of a page's article. left_out: what was not read -> how often it occurs."""
+    """Collects the paragraphs of a page's article."""
 
     def __init__(self, deepest: int) -> None:
         super().__init__(deepest)
-        self.left_out: Counter[str] = Counter()
         self._of_wiki = False
         self._article_at = 0  # the depth of the element that holds the article; 0: none was met
         self._leaving_out: list[_LeftOut] = []

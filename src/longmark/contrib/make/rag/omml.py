@@ -8,13 +8,24 @@ from typing import Any
 from longmark.contrib.make.rag.xml_tree import PageOfXml, attribute, child, local_name
 
 _MATHML = {  # OMML -> MathML and the parts that it has, in MathML's order
-    "f": ("mfrac", ("num", "den")),
     "sSup": ("msup", ("e", "sup")),
     "sSub": ("msub", ("e", "sub")),
     "sSubSup": ("msubsup", ("e", "sub", "sup")),
     "limLow": ("munder", ("e", "lim")),
     "limUpp": ("mover", ("e", "lim")),
 }
+_OFF = ("0", "false", "off")
+_STRIKES = {
+    "strikeBLTR": "updiagonalstrike",
+    "strikeTLBR": "downdiagonalstrike",
+    "strikeV": "verticalstrike",
+    "strikeH": "horizontalstrike",
+}
+# The signs that Office draws where an equation names none.
+_HAT = "\u0302"
+_BRACE_BELOW = "⏟"
+_BAR = "¯"
+_APPLIED = "\u2061"
 
 
 def write_equation(page: PageOfXml, equation: Any) -> None:
@@ -33,17 +44,15 @@ def _equation(page: PageOfXml, parts: Iterable[Any]) -> None:
             for slot in order:
                 _row(page, child(part, slot))
             page.end(tag)
-        elif name == "rad":
-            _root(page, part)
-        elif name == "nary":
-            _sum(page, part)
-        elif name == "d":
-            _delimited(page, part)
-        elif name == "m":
-            _matrix(page, part)
+        elif name in _WRITERS:
+            _WRITERS[name](page, part)
+        elif name in ("del", "moveFrom"):
+            page.left_out["deleted passages"] += 1
         elif name == "t":
             page.whole("mi", part.text or "")
-        elif name == "r" or not name.endswith("Pr"):
+        elif name == "r":
+            _run(page, part)
+        elif not name.endswith("Pr"):
             _equation(page, part)
 
 
@@ -52,6 +61,46 @@ def _row(page: PageOfXml, part: Any | None) -> None:
     if part is not None:
         _equation(page, part)
     page.end("mrow")
+
+
+def _sign(part: Any, properties: str, name: str, usual: str) -> str:
+    """A sign that an equation names among its properties, else the usual one."""
+    sign = child(part, properties, name)
+    return usual if sign is None else attribute(sign, "val")
+
+
+def _is_on(part: Any, properties: str, name: str) -> bool:
+    switch = child(part, properties, name)
+    return switch is not None and attribute(switch, "val") not in _OFF
+
+
+def _run(page: PageOfXml, run: Any) -> None:
+    """Characters of an equation; hidden and struck-out ones are counted."""
+    for properties in (part for part in run if local_name(part) == "rPr"):  # of equations, of Word
+        for name in ("vanish", "strike", "dstrike"):
+            switch = child(properties, name)
+            if switch is not None and attribute(switch, "val") not in _OFF:
+                reason = "hidden passages" if name == "vanish" else "passages that are struck out"
+                page.left_out[reason] += 1
+                return
+    _equation(page, run)
+
+
+def _fraction(page: PageOfXml, part: Any) -> None:
+    has_no_line = _sign(part, "fPr", "type", "bar") == "noBar"
+    page.start("mfrac", {"linethickness": "0"} if has_no_line else None)
+    _row(page, child(part, "num"))
+    _row(page, child(part, "den"))
+    page.end("mfrac")
+
+
+def _scripts_before(page: PageOfXml, part: Any) -> None:
+    page.start("mmultiscripts")
+    _row(page, child(part, "e"))
+    page.whole("mprescripts", "")
+    _row(page, child(part, "sub"))
+    _row(page, child(part, "sup"))
+    page.end("mmultiscripts")
 
 
 def _root(page: PageOfXml, part: Any) -> None:
@@ -65,9 +114,8 @@ def _root(page: PageOfXml, part: Any) -> None:
 
 
 def _sum(page: PageOfXml, part: Any) -> None:
-    sign = child(part, "naryPr", "chr")
     page.start("munderover")
-    page.whole("mo", attribute(sign, "val") if sign is not None else "∫")
+    page.whole("mo", _sign(part, "naryPr", "chr", "∫"))
     _row(page, child(part, "sub"))
     _row(page, child(part, "sup"))
     page.end("munderover")
@@ -75,16 +123,13 @@ def _sum(page: PageOfXml, part: Any) -> None:
 
 
 def _delimited(page: PageOfXml, part: Any) -> None:
-    opening = child(part, "dPr", "begChr")
-    closing = child(part, "dPr", "endChr")
-    separator = child(part, "dPr", "sepChr")
-    page.whole("mo", attribute(opening, "val") if opening is not None else "(")
+    page.whole("mo", _sign(part, "dPr", "begChr", "("))
     elements = [piece for piece in part if local_name(piece) == "e"]
     for place, element in enumerate(elements):
         if place:
-            page.whole("mo", attribute(separator, "val") if separator is not None else "|")
+            page.whole("mo", _sign(part, "dPr", "sepChr", "|"))
         _row(page, element)
-    page.whole("mo", attribute(closing, "val") if closing is not None else ")")
+    page.whole("mo", _sign(part, "dPr", "endChr", ")"))
 
 
 def _matrix(page: PageOfXml, part: Any) -> None:
@@ -99,3 +144,72 @@ def _matrix(page: PageOfXml, part: Any) -> None:
             page.end("mtd")
         page.end("mtr")
     page.end("mtable")
+
+
+def _array(page: PageOfXml, part: Any) -> None:
+    """Equations below each other."""
+    page.start("mfenced", {"open": "", "close": "", "separators": ";"})
+    for element in part:
+        if local_name(element) == "e":
+            _row(page, element)
+    page.end("mfenced")
+
+
+def _function(page: PageOfXml, part: Any) -> None:
+    _row(page, child(part, "fName"))
+    page.whole("mo", _APPLIED)
+    _row(page, child(part, "e"))
+
+
+def _accent(page: PageOfXml, part: Any) -> None:
+    _marked(page, part, "mover", _sign(part, "accPr", "chr", _HAT))
+
+
+def _bar(page: PageOfXml, part: Any) -> None:
+    is_above = _sign(part, "barPr", "pos", "bot") == "top"
+    _marked(page, part, "mover" if is_above else "munder", _BAR)
+
+
+def _group(page: PageOfXml, part: Any) -> None:
+    """A sign above or below a term, as a brace or an arrow."""
+    is_above = _sign(part, "groupChrPr", "pos", "bot") == "top"
+    sign = _sign(part, "groupChrPr", "chr", _BRACE_BELOW)
+    _marked(page, part, "mover" if is_above else "munder", sign)
+
+
+def _marked(page: PageOfXml, part: Any, tag: str, mark: str) -> None:
+    page.start(tag)
+    _row(page, child(part, "e"))
+    page.whole("mrow", mark)
+    page.end(tag)
+
+
+def _phantom(page: PageOfXml, part: Any) -> None:
+    """A term that only takes room, unless it is shown."""
+    if child(part, "phantPr", "show") is None or _is_on(part, "phantPr", "show"):
+        _row(page, child(part, "e"))
+
+
+def _border(page: PageOfXml, part: Any) -> None:
+    """A box, which may strike its term out."""
+    strikes = [notation for name, notation in _STRIKES.items() if _is_on(part, "borderBoxPr", name)]
+    page.start("menclose", {"notation": " ".join(strikes)})
+    _row(page, child(part, "e"))
+    page.end("menclose")
+
+
+_WRITERS = {
+    "acc": _accent,
+    "bar": _bar,
+    "borderBox": _border,
+    "d": _delimited,
+    "eqArr": _array,
+    "f": _fraction,
+    "func": _function,
+    "groupChr": _group,
+    "m": _matrix,
+    "nary": _sum,
+    "phant": _phantom,
+    "rad": _root,
+    "sPre": _scripts_before,
+}

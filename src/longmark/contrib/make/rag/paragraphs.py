@@ -9,6 +9,7 @@ are told from digits (`text.raised`), and formulas (MathML) are written in one l
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from itertools import accumulate, pairwise
 from typing import NamedTuple
@@ -16,7 +17,7 @@ from typing import NamedTuple
 from longmark.contrib.make.rag.file_text import BETWEEN, Headings
 from longmark.contrib.make.rag.formula import Formula
 from longmark.contrib.make.rag.table_rows import TableCell, TableRows, cell_of
-from longmark.text.raised import lowered, raised
+from longmark.text.raised import lowered, mixed_numbers, raised
 
 _DROPPED = frozenset(
     {
@@ -37,6 +38,7 @@ _DROPPED = frozenset(
         "rtc",
     }
 )
+STRUCK = "passages that are struck out"
 _RAISED = frozenset({"sup", "sub"})
 _LONGEST_RAISED = 200  # characters; a longer one is text
 _BREAKS_ONLY = re.compile("[\u00ad\u200b\u2060\ufeff]+")
@@ -108,10 +110,11 @@ class _Raised(NamedTuple):
 
 class ParagraphCollector:
     """Collects the paragraphs of a page, as lxml's parser tells of it: every element that begins also ends. deepest:
-    how many elements may stand in each other."""
+    how many elements may stand in each other. left_out: what was not read -> how often it occurs."""
 
     def __init__(self, deepest: int) -> None:
         self.paragraphs: list[str] = []
+        self.left_out: Counter[str] = Counter()
         self.headings: list[int] = []  # which paragraphs they are
         self._words: list[str] = []
         self._depth = 0
@@ -136,7 +139,7 @@ class ParagraphCollector:
             )
         if self._formula:
             self._in_formula += 1
-            self._formula.start(tag)
+            self._formula.start(tag, attributes)
             return
         if tag in _DROPPED:
             self._dropped += 1
@@ -234,6 +237,8 @@ class ParagraphCollector:
             self._formula.end()
         elif self._formula:
             text = self._formula.text()
+            if self._formula.struck:
+                self.left_out[STRUCK] += self._formula.struck
             self._formula = None
             parted = bool(self._words) and self._words[-1][-1:].isalnum()
             self._words.append(f" {text}" if parted else text)
@@ -274,7 +279,7 @@ class ParagraphCollector:
             else _BROKEN.sub("\n", _SPACE.sub(" ", text))
         )
         if text := text.strip():
-            self.paragraphs.append(text)
+            self.paragraphs.append(mixed_numbers(text))
 
     def close(self) -> None:
         self._end()

@@ -70,6 +70,9 @@ class PageOfXml:
     paragraphs: ParagraphCollector = field(default_factory=lambda: ParagraphCollector(10 * DEEPEST))
     left_out: Counter[str] = field(default_factory=Counter)
 
+    def __post_init__(self) -> None:
+        self.paragraphs.left_out = self.left_out
+
     def text(self, text: str | None) -> None:
         if text:
             self.paragraphs.data(text)
@@ -96,7 +99,8 @@ class PageOfXml:
 
     def formula(self, node: Any) -> None:
         """MathML as it stands."""
-        self.start(local_name(node))
+        attributes = {key.rpartition("}")[2]: str(value) for key, value in node.items()}
+        self.start(local_name(node), attributes)
         self.text(node.text)
         for part in node:
             if local_name(part):
