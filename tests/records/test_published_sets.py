@@ -122,9 +122,36 @@ ANSWERS: dict[str, tuple[str, list[tuple[Any, ...]], str]] = {
         [("2024-1", "what is vicarious trauma?", None, None, 0, ())],
         "nothing",
     ),
+    "alpaca-outputs.json": (
+        "outputs of AlpacaEval",
+        [
+            ("1246b19c8e23ac14", "Why is ice light?", "It is less dense.", "mine", 0, ()),
+            ("490a35ca96b2a76e", "Summarize.\n\nIce is light.", "Light.", "mine", 0, ()),
+        ],
+        "nothing",
+    ),
 }
+SEVERAL_TURNS = "1 conversations of several turns, which a pair cannot hold"
 PAIRS = {
     "reward-bench.jsonl": ("RewardBench", "nothing"),
+    "arena-battles.jsonl": (
+        "battles of the arena",
+        f"1 battles without both texts, {SEVERAL_TURNS}",
+    ),
+    "arena-battles-140k.jsonl": ("battles of the arena", "nothing"),
+    "arena-table.csv": (
+        "battles of the arena, a table",
+        f"1 battles without both texts, {SEVERAL_TURNS}",
+    ),
+    "alpaca-annotations.json": ("annotations of AlpacaEval", "nothing"),
+    "ultrafeedback.jsonl": (
+        "preferences of conversations",
+        "1 conversations that differ before the last answer",
+    ),
+    "hh-rlhf.jsonl": (
+        "preferences of conversations",
+        "1 conversations that differ before the last answer",
+    ),
     "mt-bench-judgments.jsonl": (
         "MT-Bench judgments",
         "1 second turns, whose first answers differ",
@@ -179,6 +206,29 @@ LABELS: dict[str, tuple[str, list[tuple[Any, ...]], str]] = {
 }
 # file -> the set, what it holds as (question, a, b, rater, choice), and what of it is no label
 CHOICES: dict[str, tuple[str, list[tuple[Any, ...]], str]] = {
+    "arena-battles.jsonl": (
+        "battles of the arena",
+        [
+            ("58210e39", "alpaca", "gpt", "arena_user_1", "b"),
+            ("7a1c0d22", "gpt", "vicuna", "arena_user_2", "tie"),
+            ("9b3e4f56", "gpt", "vicuna", "arena_user_2", "a"),
+        ],
+        f"{SEVERAL_TURNS}, 1 records without a label",
+    ),
+    "arena-battles-140k.jsonl": (
+        "battles of the arena",
+        [("c4b9", "alpaca", "gpt", "s1", "tie")],
+        "nothing",
+    ),
+    "arena-table.csv": (
+        "battles of the arena, a table",
+        [
+            ("30192", "gpt", "koala", "people", "a"),
+            ("65089", "koala", "gpt", "people", "tie"),
+            ("65090", "koala", "gpt", "people", "b"),
+        ],
+        f"{SEVERAL_TURNS}, 1 records without a label",
+    ),
     "mt-bench-games.jsonl": (
         "MT-Bench choices",
         [

@@ -16,6 +16,7 @@ from typing import Any, BinaryIO
 from longmark.errors import UserError, library
 from longmark.records import (
     evaluators,
+    preference_sets,
     published_sets,
     reply_shapes,
     shapes,
@@ -44,6 +45,7 @@ SHAPES = (
     *tools.SHAPES,
     *evaluators.SHAPES,
     *published_sets.SHAPES,
+    *preference_sets.SHAPES,
     *traces.SHAPES,
     *reply_shapes.SHAPES,
 )

@@ -333,6 +333,11 @@ def role_of(message: Any) -> str:
     return role if role in _ROLES else ""
 
 
+def message_text(message: Any) -> str:
+    """The text of a message; "" for one without a text."""
+    return _text(message) if isinstance(message, dict) else ""
+
+
 def _text(message: dict[str, Any]) -> str:
     content = next(
         (

@@ -53,6 +53,7 @@ _TIES = frozenset(
         "neither",
         "tie (bothbad)",
         "tie (both bad)",
+        "both_bad",  # the arena, from 2025 on
         "tie (inconsistent)",  # MT-Bench: the judge chose another answer in the other order
     )
 )

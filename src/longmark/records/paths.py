@@ -21,6 +21,7 @@ from longmark.records import (
     label_answers,
     messages,
     notation,
+    preference_texts,
     replies,
     set_answers,
 )
@@ -210,6 +211,9 @@ def _options() -> Any:
         set_answers.mt_bench_ratings,
         set_answers.mt_bench_votes,
         set_answers.mt_bench_games,
+        preference_texts.is_dialogue,
+        preference_texts.preference,
+        preference_texts.battle_choice,
         cited.cited_answer,
         cited.cited_ids,
         cited.id_list,

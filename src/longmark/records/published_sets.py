@@ -1,7 +1,7 @@
-"""The declarations of published sets: preferences, claims and questions in the layout of their own repositories.
+"""The declarations of published sets: answers, claims and questions in the layout of their own repositories.
 
-A set of completions (RewardBench 2) is read as an answer for each of them, and a set of choices (RewardBench, MT-Bench)
-as pairs. Each declaration names the source that its fixture in tests/records/tools follows.
+A set of completions (RewardBench 2) is read as an answer for each of them; sets of choices are in `preference_sets`. Each
+declaration names the source that its fixture in tests/records/published_sets follows.
 """
 
 from __future__ import annotations
@@ -13,22 +13,6 @@ from longmark.records.question_file import (
     USER_TURNS,
 )
 from longmark.records.shapes import Shape
-
-REWARD_BENCH = Shape(
-    "RewardBench",
-    "allenai/reward-bench (README.md: dataset_info; rewardbench/utils.py at 045c7f8)",
-    keys=("prompt", "chosen", "rejected", "chosen_model", "rejected_model"),
-    when="type(prompt) == 'string' && type(chosen) == 'string'",
-    fields={
-        "id": "join('-', [to_string(subset), to_string(id)])",  # an id is of its subset
-        "question": "prompt",
-        "chosen": "chosen",
-        "rejected": "rejected",
-        "a_system": "chosen_model",
-        "b_system": "rejected_model",
-        "category": "subset",
-    },
-)
 
 REWARD_BENCH_2 = Shape(
     "RewardBench 2",
@@ -43,26 +27,6 @@ REWARD_BENCH_2 = Shape(
     # Which of the models wrote which completion the set does not say.
     meta={"label": "completion.label", "models": "models"},
     records_at="completions(@)",
-)
-
-MT_BENCH_VOTES = Shape(
-    "MT-Bench judgments",
-    "lmsys/mt_bench_human_judgments (README.md: dataset_info), splits human and gpt4_pair",
-    keys=("question_id", "model_a", "model_b", "winner", "conversation_a", "conversation_b"),
-    fields={
-        # Several people, and some people twice, judged the same two answers.
-        "id": "join('-', [to_string(question_id), model_a, model_b, to_string(judge), to_string(row)])",
-        "question_id": "question_id",
-        "question": "question(conversation_a[:2])",
-        "a": "answer(conversation_a[:2])",
-        "b": "answer(conversation_b[:2])",
-        "a_system": "model_a",
-        "b_system": "model_b",
-        "label": "winner",
-    },
-    meta={"judge": "judge"},
-    skips={"second turns, whose first answers differ": "turn == `2`"},
-    records_at="[@]",
 )
 
 MT_BENCH_ANSWERS = Shape(
@@ -178,9 +142,7 @@ NUGGETS = Shape(
 )
 
 SHAPES = (
-    REWARD_BENCH,
     REWARD_BENCH_2,
-    MT_BENCH_VOTES,
     MT_BENCH_ANSWERS,
     MT_BENCH_QUESTIONS,
     AGGREFACT,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from longmark.records.preference_sets import SEVERAL_TURNS
 from longmark.scores.label_tool import LabelTool
 
 FAITHBENCH = LabelTool(
@@ -80,6 +81,30 @@ MT_BENCH_VOTES = LabelTool(
     ignored=_SECOND_TURN,
 )
 
+_ARENA = {
+    "question_id": "not_null(question_id, id)",
+    "a": "model_a",
+    "b": "model_b",
+    "rater": "battle_choice(@)[].rater",
+    "choice": "battle_choice(@)[].choice",
+}
+ARENA_BATTLES = LabelTool(
+    "battles of the arena",
+    "lmsys/chatbot_arena_conversations, lmarena-ai/arena-human-preference-100k and -140k (README.md: dataset_info)",
+    keys=("model_a", "model_b", "winner", "conversation_a", "conversation_b"),
+    when="type(question_id) != 'number' || contains(keys(@), 'anony')",
+    columns=_ARENA,
+    ignored={SEVERAL_TURNS: "[@][?conversation_a[?role == 'user'] | [1]]"},
+)
+ARENA_TABLE = LabelTool(
+    "battles of the arena, a table",
+    "lmsys/lmsys-arena-human-preference-55k (README.md: train.csv)",
+    keys=("model_a", "model_b", "prompt", "response_a", "response_b", "winner_model_a"),
+    when="type(prompt) == 'array' || starts_with(prompt, '[')",
+    columns=_ARENA,
+    ignored={SEVERAL_TURNS: "[@][?length(parsed(prompt)) > `1`]"},
+)
+
 # A judgment is of a passage for a topic: examples of passages have such ids with `--map id=TOPIC,PASSAGE`.
 QRELS = LabelTool(
     "relevance judgments of TREC",
@@ -104,6 +129,8 @@ TOOLS = (
     AGGREFACT,
     MT_BENCH_RATINGS,
     MT_BENCH_GAMES,
+    ARENA_BATTLES,
+    ARENA_TABLE,
     MT_BENCH_VOTES,
     QRELS,
     BEIR_QRELS,
