@@ -4,10 +4,19 @@ import json
 import re
 from pathlib import Path
 
+from tests.report.runs import CORRECTNESS as SILENT
 from tests.report.runs import RELEVANCE, manifest, row, write_run
 
+from longmark.analysis.compare import compare
 from longmark.records import Example
-from longmark.report.filters import FILTERS, FilteredAnswer, filters_of, offered, only_declines
+from longmark.report.filters import (
+    FILTERS,
+    FilteredAnswer,
+    filters_of,
+    in_words,
+    offered,
+    only_declines,
+)
 from longmark.report.html import write_report
 from longmark.scores.manifest import MetricFacts, read_manifest
 from longmark.view.answers import AnswerQuery, RunAnswers
@@ -73,7 +82,7 @@ def test_choices_and_a_single_system_have_only_the_filters_that_can_be_meant():
     assert passed(answer(0, higher=-1.0), answer(1, higher=1.0), pairs=True) == [set(), set()]
 
 
-def two_systems(folder: Path) -> Path:
+def two_systems(folder: Path, system: str | None = None) -> Path:
     """v18 and v20 on three questions: v20 is worse on the second; the third it declines, unscored."""
     scores = {"v18": (0.9, 0.9, 0.9), "v20": (0.9, 0.2, None)}
     examples = [
@@ -92,7 +101,7 @@ def two_systems(folder: Path) -> Path:
         for system, values in scores.items()
         for i, value in enumerate(values)
     ]
-    return write_run(folder, examples, rows, manifest(None))
+    return write_run(folder, examples, rows, manifest(system))
 
 
 WANTED = {
@@ -121,3 +130,52 @@ def test_the_report_and_the_view_have_the_same_filters(tmp_path: Path):
         numbers = answers.numbers(AnswerQuery(sort="file", filter=name), summary)
         ids = [example.id for example in answers.shown(numbers)[0]]
         assert ids == [example for example, filters in WANTED.items() if name in filters]
+
+
+def test_report_view_and_compare_count_the_same_questions_by_the_same_words(tmp_path: Path):
+    run = two_systems(tmp_path / "run")
+    answers = RunAnswers(run)
+    described = read_manifest(run)
+    answers.advance(described, 60)
+    counts = answers.counts_by_filter(answers.summary(described))
+    # of the three questions: q1 differs, is worse and fails; q2 is unscored and declined
+    wanted = {"": 3, "different": 1, "worse": 1, "failures": 1, "unscored": 1, "refusals": 1}
+    assert counts == wanted
+    assert answers.question_count([1, 2, 4]) == 2, "v18-0, v18-1 and v20-0"
+    totals = compare([run], draws=99).apart_totals
+    assert {name: totals[name] for name in FILTERS} == {name: wanted[name] for name in FILTERS}
+
+
+def test_a_metric_without_any_score_is_unscored_in_a_comparison_too(tmp_path: Path):
+    run = two_systems(tmp_path / "run")
+    rows = [
+        row(f"{system}-{i}", SILENT, None, system=system, question_id=f"q{i}")
+        for system in ("v18", "v20")
+        for i in range(3)
+    ]
+    with (run / "rows.jsonl").open("ab") as file:
+        for of_silent in rows:
+            file.write(of_silent.to_json() + b"\n")
+    assert compare([run], draws=99).apart_totals["unscored"] == 3
+
+
+def test_one_system_is_summed_up_by_its_failures():
+    assert in_words({"": 30, "failures": 1}, directed=True) == (
+        "1 of 30 answers fails (a score in the worst third of its range, or a metric that failed)."
+    )
+    assert in_words({"": 2, "unscored": 2, "refusals": 1}, directed=True) == (
+        "None of 2 answers fail (a score in the worst third of its range, or a metric that failed); "
+        "2 without one of the scores; 1 refused."
+    )
+    assert in_words({"": 30}, directed=False) == "", "nothing can fail, and nothing is missing"
+    assert in_words({}, directed=True) == "", "there are no answers"
+
+
+def test_a_name_that_was_given_stands_on_pages_and_a_hash_only_where_there_is_no_other():
+    texts = {"question": "How high?", "answer": "Two metres."}
+    assert Example(id="own", question_id="T-1007", **texts).shown_id == "own"
+    assert Example(question_id="T-1007", **texts).shown_id == "T-1007"
+    nameless = Example(**texts)
+    assert nameless.shown_id == nameless.id
+    of_document = Example(question_id=f"{nameless.question_id}.0123456789abcdef", **texts)
+    assert of_document.shown_id == of_document.id, "a hash of the question and its document"

@@ -8,11 +8,22 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from tests.report.runs import EASE, HOSTILE, RELEVANCE, hostile, made_up
+from tests.report.runs import (
+    EASE,
+    HOSTILE,
+    RELEVANCE,
+    hostile,
+    made_up,
+    manifest,
+    row,
+    write_run,
+)
+from tests.report.test_filters import two_systems
 from tests.view.serving import ServedView, serving
 from tests.view.test_folder import begun
 
 from longmark.cli import main
+from longmark.records import Example
 from longmark.report.summary import summarise
 from longmark.scores.files import examples_of
 from longmark.view.server import ROUTES
@@ -82,7 +93,7 @@ def test_the_answers_of_a_run_are_in_pages_and_each_has_a_page_of_its_own(
         for one in links(first, "/answer?") + links(second, "/answer?")
     ]
     assert found == [example.id for example in examples_of(root / "old" / "alpha")]
-    assert served.read("/run?path=old%2Falpha&page=999").count('<li class="listed">') == 5, (
+    assert served.read("/run?path=old%2Falpha&page=999").count('<li class="listed">') == 15, (
         "the last page"
     )
     page = served.read(links(first, "/answer?")[1])
@@ -205,3 +216,41 @@ def test_a_run_without_examples_or_rows_has_a_page_that_says_so(
                 assert "No score is missing" not in reply.text
             if reply.status != 200:
                 assert "<h1>" in reply.text, "a page says why"
+
+
+def test_a_run_of_two_systems_opens_with_who_is_ahead_and_one_of_one_with_its_failures(
+    tmp_path: Path,
+):
+    two_systems(tmp_path / "two", "v18")
+    made_up(tmp_path / "one", 30, system="alpha")
+    with serving(tmp_path) as served:
+        two = served.read("/run?path=two&filter=different")
+        one = served.read("/run?path=one")
+    assert "Too few common questions to tell (fewer than 6)" in two.split('id="verdict"')[1][:300]
+    assert "different (1)</a>" in two
+    assert "2 answers to 1 question" in two
+    assert "of 30 answers fail" in one.split('id="verdict"')[1][:300]
+    assert "all answers (30)</a>" in one
+
+
+def test_side_by_side_marks_the_words_that_differ_old_before_new(tmp_path: Path):
+    two_systems(tmp_path / "two", "v18")
+    texts = {
+        "v18": "The tank holds 50 litres of clear water.",
+        "v20": "The tank holds 60 litres of clear water.",
+    }
+    examples = [
+        Example(id=system, question_id="q", question="How much?", answer=text, system=system)
+        for system, text in texts.items()
+    ]
+    rows = [row(system, RELEVANCE, 0.9, system=system, question_id="q") for system in texts]
+    write_run(tmp_path / "litres", examples, rows, manifest("v18"))
+    with serving(tmp_path) as served:
+        page = served.read("/answer?path=litres&id=v20&beside=1")
+        equal = served.read("/answer?path=two&id=v20-1&beside=1")
+        unlike = served.read("/answer?path=two&id=v20-2&beside=1")
+    assert page.index("<del>50 </del>") < page.index("<ins>60 </ins>"), "the first system is left"
+    words = "Words that only v18 has are struck through, words that only v20 has are underlined."
+    assert words in page
+    assert "No word is marked: both answers have the same words." in equal
+    assert "too few to mark the others" in unlike

@@ -117,6 +117,14 @@ class Question(BaseModel):
             return question
         return f"The question is the last of these turns.\n{shown(before)}"
 
+    @property
+    def shown_id(self) -> str:
+        """The name by which a page calls it: its id, or that of its question where only the latter was given."""
+        if self.id != self.content_hash()[:16]:
+            return self.id
+        hashed = (self.id, question_hash(self.question or ""))  # with one of its document behind
+        return self.id if self.question_id.startswith(hashed) else self.question_id
+
     def content_hash(self) -> str:
         """SHA-256 (hex) of all that a metric can see: every field but the ids, pages, and what people gave."""
         content = self.model_dump(exclude=self._NOT_SCORED, exclude_defaults=True)

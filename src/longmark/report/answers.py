@@ -118,6 +118,10 @@ class ShownExample:
     start: int = 0
     filters: list[str] = field(default_factory=list)
 
+    @property
+    def shown_id(self) -> str:
+        return self.example.shown_id if self.example else self.id
+
     def line(self) -> dict[str, Any]:
         """What the list is filtered and sorted by."""
         rows = self.results.items()
@@ -289,6 +293,7 @@ def entry(
         ],
         "views": views,
         "quoted": quoted,
+        "diff": "",
         "sentences": [(piece, quotes_in(piece, quoted)) for piece in pieces],
         "cut": (limit if isinstance(limit, int) else 0) if example and _is_cut(example) else None,
         "rest": example.model_dump(exclude_defaults=True, exclude=_SHOWN) if example else {},

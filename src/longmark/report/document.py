@@ -80,11 +80,11 @@ class MarkedAnswer:
 
 @dataclass(frozen=True, slots=True)
 class AnswerSide:
-    """An answer beside another one. about: what it is, in words; html: its text, with what the other does not have
-    marked (`rich_diff`), foreign text escaped."""
+    """An answer beside another one. shown_id: what it is called, "" for as its question; about: what it is, in words;
+    html: its text, with what the other does not have marked (`rich_diff`), foreign text escaped."""
 
     system: str
-    example_id: str
+    shown_id: str
     about: str
     html: Markup
 

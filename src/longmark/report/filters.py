@@ -8,15 +8,18 @@
 
 The first system is the first of the page. A system with several answers to a question has their mean there. Different
 and worse are offered only where there are two systems; of pairs, whose scores are choices, only the last two are.
+What is counted beside a filter is answers of one system, and questions of several, as in a comparison: a question
+passes where an answer to it does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import TypeVar
 
+from longmark.report.format import counted
 from longmark.report.worst import FAIR, goodness
 from longmark.scores.manifest import MetricFacts
 from longmark.text.refusal import declines, is_refusal
@@ -63,6 +66,37 @@ def filters_of(
         }
         passed[key] = [name for name in FILTERS if tests[name]]
     return passed
+
+
+def counts_by_filter(
+    passed: Iterable[tuple[str, Sequence[str]]], *, by_question: bool
+) -> dict[str, int]:
+    """How many answers pass each filter, "" for how many there are. passed: the question of each answer and the filters
+    that it passes; by_question: questions are counted, each once, as a comparison does."""
+    members = dict[str, set[Hashable]]()
+    for place, (question_id, filters) in enumerate(passed):
+        for name in ("", *filters):
+            members.setdefault(name, set()).add(question_id if by_question else place)
+    return {name: len(places) for name, places in members.items()}
+
+
+def in_words(counts: Mapping[str, int], *, directed: bool) -> str:
+    """How the answers of one system stand, in a sentence. counts: of `counts_by_filter`; directed: a metric has a better
+    direction, so that a score can be a failure; else "" where nothing is missing."""
+    total = counts.get("", 0)
+    failures = counts.get("failures", 0)
+    clauses = list[str]()
+    if directed or failures:
+        clauses.append(
+            f"{failures or 'none'} of {counted(total, 'answer')} "
+            f"{'fails' if failures == 1 else 'fail'} (a score in the worst third of its range, or a metric that failed)"
+        )
+    if unscored := counts.get("unscored", 0):
+        clauses.append(f"{unscored:,} without one of the scores")
+    if refusals := counts.get("refusals", 0):
+        clauses.append(f"{refusals:,} refused")
+    sentence = "; ".join(clauses)
+    return f"{sentence[:1].upper()}{sentence[1:]}." if total and sentence else ""
 
 
 def offered(systems: int, *, pairs: bool) -> list[str]:

@@ -23,7 +23,7 @@ from longmark.report.answers import (
     select,
 )
 from longmark.report.document import Section, table_data
-from longmark.report.filters import offered
+from longmark.report.filters import counts_by_filter, in_words, offered
 from longmark.report.format import metric_titles
 from longmark.report.page import asset, embedded_json, refuse_to_destroy, render, write_page
 from longmark.report.summary import Summary, how_many, summary_of
@@ -104,6 +104,7 @@ def _page(
         summary=summary,
         titles=titles,
         ahead=ahead.in_words(ahead.leads(index, summary, primary), titles, len(summary.systems)),
+        standing=_standing(summary, selection, loaded),
         primary=[titles[metric] for metric in primary],
         metrics=sorted(
             sections.score_table(summary, titles, loaded.agreement),
@@ -134,3 +135,13 @@ def _page(
         pack=PACK,
         answers=(entry(answer, summary, titles, manifests[answer.run]) for answer in loaded.shown),
     )
+
+
+def _standing(summary: Summary, selection: Selection, loaded: Loaded) -> str:
+    """How the answers of one system stand, where the page holds them all."""
+    if len(summary.systems) > 1 or summary.pairs or len(selection.numbers) < selection.total:
+        return ""
+    counts = counts_by_filter(
+        ((answer.question_id, answer.filters) for answer in loaded.shown), by_question=False
+    )
+    return in_words(counts, directed=summary.directed)

@@ -7,6 +7,7 @@ examples.
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 import time
@@ -21,7 +22,13 @@ from longmark.records.files import at, lines, opened, own_json
 from longmark.records.pair import example_of
 from longmark.records.same import comparable
 from longmark.report.answers import ShownExample
-from longmark.report.filters import FILTERS, FilteredAnswer, filters_of, only_declines
+from longmark.report.filters import (
+    FILTERS,
+    FilteredAnswer,
+    counts_by_filter,
+    filters_of,
+    only_declines,
+)
 from longmark.report.summary import Cell, Summary
 from longmark.scores.files import name_of
 from longmark.scores.manifest import Manifest, MetricFacts, without_descriptive
@@ -356,6 +363,20 @@ class RunAnswers:
             passed = filters_of(answers, summary.facts, pairs=bool(summary.pairs))
             self._filtered = key, passed
         return self._filtered[1]
+
+    def counts_by_filter(self, summary: Summary) -> dict[str, int]:
+        """As `report.filters.counts_by_filter`: of several systems the questions."""
+        passed = self.filters(summary)
+        questions = self._db.execute("SELECT number, question_id FROM examples")
+        return counts_by_filter(
+            ((question, passed[number]) for number, question in questions),
+            by_question=len(self._systems) > 1,
+        )
+
+    def question_count(self, numbers: Sequence[int]) -> int:
+        """How many questions answers belong to."""
+        query = "SELECT COUNT(DISTINCT question_id) FROM examples WHERE number IN (SELECT value FROM json_each(?))"
+        return int(self._db.execute(query, (json.dumps(numbers),)).fetchone()[0])
 
     def _with(
         self, words: Sequence[str], candidates: Iterator[tuple[int, int | None, int]]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
@@ -20,19 +19,20 @@ from longmark.records import STATUSES
 from longmark.records.same import comparable
 from longmark.report import sections
 from longmark.report.answers import entry
-from longmark.report.filters import offered
+from longmark.report.filters import in_words, offered
 from longmark.report.format import counted, duration, fixed, listed, metric_titles, short_models
 from longmark.report.page import asset, environment
 from longmark.report.summary import Summary, how_many, interval_in_words
 from longmark.report.turns import starts
 from longmark.view.answers import AnswerQuery, RunAnswers
 from longmark.view.folder import Run
+from longmark.view.side_by_side import mark_differences
 from longmark.view.site import NotFound, RunSite
 from longmark.view.summaries import SummaryRead
 
 KEYS = ("path", "id", "sort", "status", "metric", "system", "q", "filter", "page", "beside")
 """What an address may ask for; what it does not name is ""."""
-PAGE = 25
+PAGE = 15
 LIST = 100  # answers, and runs, on a page
 _MOST_COUNTED = 100_000
 """Scores up to which the answers of each filter are counted for every page, in about a second; of more, where asked."""
@@ -263,6 +263,8 @@ def run(site: RunSite, query: dict[str, str]) -> str:
     page_answers, left = answers.shown(numbers[pager["first"] : pager["first"] + PAGE])
     titles = metric_titles(summary.metrics)
     scores = read.summary if read else None
+    is_counted = answers.counts[1] <= _MOST_COUNTED
+    counts = answers.counts_by_filter(summary) if is_counted else None
     title, heading, lede = sections.heading(scores or summary, [viewed.manifest], answers.counts[0])
     choices = {
         "sort": _sorts(summary, titles, viewed.running),
@@ -282,6 +284,8 @@ def run(site: RunSite, query: dict[str, str]) -> str:
         run=viewed,
         asked=query,
         progress=progress(site, viewed),
+        verdict=_verdict(read, counts, summary),
+        open_metrics=max(1, sections.open_metrics(summary) // 3),
         notices=[]
         if viewed.running
         else sections.notices([viewed.manifest], read=scores.notices if scores else ()),
@@ -295,9 +299,10 @@ def run(site: RunSite, query: dict[str, str]) -> str:
         how_many=how_many,
         agreement=False,
         choices=choices,
-        filters=_filters(answers, summary),
+        filters=_filters(counts, summary),
         answers=answers,
         left=left,
+        questions=_questions(answers, numbers, summary),
         entries=[
             entry(viewed_answer, summary, titles, viewed.manifest) for viewed_answer in page_answers
         ],
@@ -307,15 +312,36 @@ def run(site: RunSite, query: dict[str, str]) -> str:
     )
 
 
-def _filters(answers: RunAnswers, summary: Summary) -> list[tuple[str, int | None]]:
-    """The filters with how many answers pass each, "" for all; None, not counted, in a run of very many scores."""
+def _filters(
+    counts: Mapping[str, int] | None, summary: Summary
+) -> list[tuple[str, str, int | None]]:
+    """The filters with their words and how many answers (of several systems: questions) pass each, "" for all; None
+    where they are not counted."""
     names = offered(len(summary.systems), pairs=bool(summary.pairs))
-    answer_count, row_count = answers.counts
-    if row_count > _MOST_COUNTED:
-        return [("", answer_count), *((name, None) for name in names)]
-    passed = answers.filters(summary)
-    counts = Counter(name for filters in passed.values() for name in filters)
-    return [("", answer_count), *((name, counts[name]) for name in names)]
+    noun = "questions" if len(summary.systems) > 1 else "pairs" if summary.pairs else "answers"
+    return [
+        (
+            name,
+            name or f"all {noun}",
+            None if counts is None else counts.get(name, 0),
+        )
+        for name in ("", *names)
+    ]
+
+
+def _verdict(read: SummaryRead | None, counts: Mapping[str, int] | None, summary: Summary) -> str:
+    """Which system is ahead; of one system, how its answers stand."""
+    if read is None or summary.pairs:
+        return ""
+    if len(summary.systems) > 1 or counts is None:
+        return read.verdict
+    return in_words(counts, directed=summary.directed)
+
+
+def _questions(answers: RunAnswers, numbers: Sequence[int], summary: Summary) -> int:
+    """How many questions the answers belong to; 0 where each system is alone with its answers, or they are very many."""
+    is_counted = len(summary.systems) > 1 and len(numbers) <= _MOST_COUNTED
+    return answers.question_count(numbers) if is_counted else 0
 
 
 def _sorts(summary: Summary, titles: Mapping[str, str], running: bool) -> list[tuple[str, str]]:
@@ -365,6 +391,9 @@ def answer(site: RunSite, query: dict[str, str]) -> str:
                 for viewed_answer in group_answers
             ]
         )
+    opened_id = columns[0][-1]["line"].shown_id
+    columns.sort(key=lambda column: column[0]["line"].system)
+    marks = mark_differences(columns)
     at = numbers.index(number) if number in numbers else None
     around = {"before": at - 1, "after": at + 1} if at is not None else {}
     near = {
@@ -377,6 +406,8 @@ def answer(site: RunSite, query: dict[str, str]) -> str:
         run=viewed,
         asked=query,
         columns=columns,
+        marks=marks,
+        opened_id=opened_id,
         others=[
             (other_answer.id, summary.systems[other_answer.system])
             for other_answer in answers.shown(other_numbers)[0]

@@ -11,8 +11,12 @@ from threading import Condition, Thread
 from typing import Any
 
 from longmark.errors import UserError
-from longmark.report.summary import Summary, summarise
+from longmark.report import ahead
+from longmark.report.format import metric_titles
+from longmark.report.summary import Summary, summary_of
 from longmark.report.web.connections import first_in_a_minute
+from longmark.scores.manifest import read_manifest
+from longmark.scores.observations import Observations
 from longmark.view.folder import ROWS, Run, stamp_of
 
 _REST = 20  # a running run is read again after so many times what reading it took
@@ -21,13 +25,15 @@ _LEAST = 3.0  # seconds, and not earlier than this
 
 @dataclass(frozen=True, slots=True)
 class SummaryRead:
-    """summary: None where the scores cannot be read, for a `reason`; of: which files; at, took: when, and seconds."""
+    """summary: None where the scores cannot be read, for a `reason`; of: which files; at, took: when, and seconds;
+    verdict: which system is ahead on which metrics, in the words of the report (`report.ahead`)."""
 
     summary: Summary | None
     reason: str
     of: Any
     at: float
     took: float
+    verdict: str = ""
 
 
 class Summaries:
@@ -77,8 +83,9 @@ class Summaries:
             began = time.monotonic()
             summary = None
             reason = ""
+            verdict = ""
             try:
-                summary = summarise([run.path], run.manifest.cluster)
+                summary, verdict = _summary(run)
                 cells = (
                     replace(cell, bounded=None) for cell in summary.cells
                 )  # every score, for gates
@@ -90,7 +97,21 @@ class Summaries:
                 if first_in_a_minute(repr(error)[:200]):
                     print(traceback.format_exc(), file=sys.stderr)
             self._known[run.path] = SummaryRead(
-                summary, reason, files, time.monotonic(), time.monotonic() - began
+                summary,
+                reason,
+                files,
+                time.monotonic(),
+                time.monotonic() - began,
+                verdict,
             )
             with self._change:
                 self._wanted.pop(run.path, None)
+
+
+def _summary(run: Run) -> tuple[Summary, str]:
+    with Observations(run.manifest.cluster) as index:
+        index.read([run.path])
+        summary = summary_of(index, [read_manifest(run.path)])
+        leads = ahead.leads(index, summary)
+    titles = metric_titles(summary.metrics)
+    return summary, " ".join(ahead.in_words(leads, titles, len(summary.systems)))

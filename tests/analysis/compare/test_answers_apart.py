@@ -128,13 +128,13 @@ def test_a_pair_passes_a_filter_if_either_answer_does(tmp_path: Path):
     html = page(tmp_path, old, new)
     labels = re.findall(r'data-choice="[^"]+"(?: checked)?> (.+?)</label>', html)
     assert labels == [
-        "to read first 2",
-        "different 2",
-        "worse 1",
-        "failures 2",
-        "unscored 1",
-        "refusals 1",
-        "all 4",
+        "to read first (2)",
+        "different (2)",
+        "worse (1)",
+        "failures (2)",
+        "unscored (1)",
+        "refusals (1)",
+        "all (4)",
     ]
     assert re.findall(r'data-choice="([^"]+)" checked', html) == ["to read first"]
     assert "0.900 → unparsable" in html
@@ -153,8 +153,8 @@ def test_of_many_pairs_each_filter_keeps_some_and_the_page_says_how_many_it_leav
     assert len(ids) == len({*ids}) == 60
     assert {"q98", "q99"} <= {*ids}
     html = page(tmp_path, old, new)
-    assert "different 58 of 98</label>" in html
-    assert "all 60 of 100</label>" in html
+    assert "different (58 of 98)</label>" in html
+    assert "all (60 of 100)</label>" in html
 
 
 def test_a_pair_links_to_its_own_row(tmp_path: Path):

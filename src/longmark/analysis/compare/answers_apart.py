@@ -37,10 +37,11 @@ _BATCH = 1_000
 
 @dataclass(frozen=True, slots=True)
 class ReadAnswer:
-    """An answer of a system, as the example of its run has it."""
+    """An answer of a system, as the example of its run has it. shown_id: what a page calls it, as of an example."""
 
     system: str
     example_id: str
+    shown_id: str
     text: str
 
 
@@ -67,11 +68,15 @@ class AnswersApart:
 
 
 def answers_apart(
-    scores: Scores, results: Sequence[MetricResult], systems: tuple[str, str]
+    scores: Scores,
+    results: Sequence[MetricResult],
+    systems: tuple[str, str],
+    left_out: Sequence[str] = (),
 ) -> tuple[tuple[AnswersApart, ...], dict[str, int]]:
     """The pairs, those to read first in front; and how many pass each filter, also of those that are left out, with ""
-    for how many pass any. systems: the old one and the new one."""
-    table = _ScoreTable(scores, results, systems)
+    for how many pass any. systems: the old one and the new one; left_out: metrics that could not be compared, as those
+    without a score: the filters count them as the pages of a run do."""
+    table = _ScoreTable(scores, results, systems, left_out)
     answered, declined = _answered(scores, systems)
     old_name, new_name = systems
     places = [
@@ -113,18 +118,23 @@ class _ScoreTable:
     """The scores of both systems on every metric. Deciding metrics first."""
 
     def __init__(
-        self, scores: Scores, results: Sequence[MetricResult], systems: tuple[str, str]
+        self,
+        scores: Scores,
+        results: Sequence[MetricResult],
+        systems: tuple[str, str],
+        left_out: Sequence[str],
     ) -> None:
         self.scores = scores
         self.systems = systems
         self.metrics = [
             result.metric for result in sorted(results, key=lambda result: result.exploratory)
         ]
+        self.filtered = [*self.metrics, *left_out]
         columns = [scores.systems.index(system) for system in systems]
-        self.values = {metric: scores.matrix(metric)[:, columns] for metric in self.metrics}
+        self.values = {metric: scores.matrix(metric)[:, columns] for metric in self.filtered}
         self.statuses = {
             metric: tuple(scores.statuses(metric, system) for system in systems)
-            for metric in self.metrics
+            for metric in self.filtered
         }
 
     def score(self, metric: str, place: int, side: int) -> float | None:
@@ -137,7 +147,7 @@ class _ScoreTable:
         """What the filters know of an answer. Of several with a score and without one, the status is the latter's."""
         scores = dict[str, float | None]()
         statuses = dict[str, str]()
-        for metric in self.metrics:
+        for metric in self.filtered:
             score = self.score(metric, place, side)
             unscored = self.statuses[metric][side].get(place, ())
             if score is not None or unscored:
@@ -284,6 +294,7 @@ def _texts(
             answer = ReadAnswer(
                 system,
                 example.id,
+                example.shown_id,
                 str(example.answer),
             )
             answers.setdefault(

@@ -91,6 +91,7 @@ def _beside(
 ) -> AnswersBeside:
     difference = word_diff(pair.old.text, pair.new.text)
     titles = metric_titles(results)
+    question_id = pair.question.question_id
     # the metric that the pair is here for stands first
     ordered = sorted(pair.changes, key=lambda line: line.metric != pair.question.metric)
     changes = list[tuple[str, str, str, str]]()
@@ -98,10 +99,10 @@ def _beside(
         old, new, words = _in_words(change, results[change.metric])
         changes.append((titles[change.metric], old, new, words))
     return AnswersBeside(
-        title=pair.question.text or pair.question.question_id,
-        about=f"Question {pair.question.question_id}.",
-        old=_side(pair.old, diff_html(difference.old, "del")),
-        new=_side(pair.new, diff_html(difference.new, "ins")),
+        title=pair.question.text or question_id,
+        about=f"Question {question_id}.",
+        old=_side(pair.old, question_id, diff_html(difference.old, "del")),
+        new=_side(pair.new, question_id, diff_html(difference.new, "ins")),
         changes=changes,
         row=row,
         groups=groups,
@@ -110,9 +111,10 @@ def _beside(
     )
 
 
-def _side(answer: ReadAnswer, html: Markup) -> AnswerSide:
+def _side(answer: ReadAnswer, question_id: str, html: Markup) -> AnswerSide:
     words = counted(len(answer.text.split()), "word")
-    return AnswerSide(answer.system, answer.example_id, words, html)
+    own_id = "" if answer.shown_id == question_id else answer.shown_id  # which stands above both
+    return AnswerSide(answer.system, own_id, words, html)
 
 
 def _in_words(change: ScoreChange, metric: MetricResult) -> tuple[str, str, str]:

@@ -195,7 +195,9 @@ def compare(
             replace(question, text=texts.get(question.question_id)) for question in result.apart
         )
         results[i] = replace(result, apart=questions_apart)
-    pairs_apart, apart_totals = _answers(scores, results, places, settings)
+    pairs_apart, apart_totals = _answers(
+        scores, results, places, settings, [metric for metric, _ in left_out]
+    )
     judged = (
         _judged(paths, metrics, [scores.systems[place] for place in places])
         if chosen.judges
@@ -232,12 +234,14 @@ def _answers(
     results: Sequence[MetricResult],
     places: Sequence[int],
     settings: ComparisonSettings,
+    left_out: Sequence[str],
 ) -> tuple[tuple[AnswersApart, ...], dict[str, int]]:
     """Of two systems, the old one first: the base of a change, else the first that was given."""
     if len(places) != 2:
         return (), {}
     old, new = places if settings.baseline in (None, places[0]) else reversed(places)
-    return answers_apart(scores, results, (scores.systems[old], scores.systems[new]))
+    systems = (scores.systems[old], scores.systems[new])
+    return answers_apart(scores, results, systems, left_out)
 
 
 def _leading(metrics: Sequence[str]) -> list[str]:

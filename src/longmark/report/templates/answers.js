@@ -212,9 +212,10 @@ function setUp() {
   state.group = (several || turns) && questions.size < data.examples.length;
   if (turns) by("group-label").lastChild.textContent = " Group answers by conversation";
   by("tools").hidden = false;
-  const filters = [["", "all"], ...data.filters.map((name) => [name, name])];
+  const filters = [["", several ? "all questions" : "all " + data.noun + "s"], ...data.filters.map((name) => [name, name])];
   by("filters").replaceChildren(...filters.map(([name, label]) => {
-    const count = name ? data.examples.filter((line) => line.filters.includes(name)).length : data.examples.length;
+    const passing = data.examples.filter((line) => !name || line.filters.includes(name));
+    const count = several ? new Set(passing.map((line) => line.question_id)).size : passing.length;
     const button = el("button", "", label + " (" + count.toLocaleString("en") + ")");
     button.type = "button";
     button.value = name;
