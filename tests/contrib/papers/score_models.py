@@ -101,6 +101,13 @@ class Fakes:
         ]
         return sum(len(model.requests) for model in every)
 
+    @property
+    def asked(self) -> int:
+        """Calls, and for the embedder texts: which texts are sent in one call hangs on which of two examples with a
+        text in common asks first."""
+        texts = sum(len(request) for request in self.embedder.requests)
+        return self.calls - len(self.embedder.requests) + texts
+
     def plan(self, out: Path, idx: Path | None, **more: object) -> ScorePlan:
         given: dict[str, object] = {
             "out": out,
