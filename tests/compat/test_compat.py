@@ -122,7 +122,7 @@ def test_a_run_with_a_metric_of_an_earlier_version_is_not_continued_and_loses_no
     before = rows.read_bytes()
     found = run("run", "judged", "--trust", "--quiet", home=release / "home", cwd=release)
     assert found.code == 2
-    assert "score.readability.version: was nothing, now 3" in found.err
+    assert "score.readability.version: was nothing, now 4" in found.err
     assert rows.read_bytes() == before
 
 
@@ -138,7 +138,7 @@ def test_parts_are_merged(release: Path):
 def test_runs_and_bundles_are_verified(release: Path, name: str):
     found = run("verify", name, home=release / "home", cwd=release)
     assert found.code == 3
-    assert "changed since the run: score.readability.version: was nothing, now 3" in found.out
+    assert "changed since the run: score.readability.version: was nothing, now 4" in found.out
     assert "36 of 36 rows verified" in found.out
 
 

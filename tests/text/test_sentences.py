@@ -171,7 +171,7 @@ TABLE = [
     .splitlines()
     if line and not line.startswith("#")
 ]
-NOT_YET = 5
+NOT_YET = 3
 """Texts of the unseen half of which an end is wrong (design/sentences.md). No rule was made for them."""
 
 

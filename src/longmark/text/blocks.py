@@ -194,7 +194,7 @@ def _inline_marks(text: str) -> list[re.Match[str]]:
             mark["number"]
             and text[mark.start() - 1] == "."
             and abbreviation(
-                text[max(0, mark.start() - _IN_SIGHT) : mark.start() - 1], german=False
+                text[max(0, mark.start() - _IN_SIGHT) : mark.start() - 1], language="en"
             )
         )
     ]

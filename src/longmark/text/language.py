@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
-from longmark.text.abbreviations import word_set
+from longmark.text.local_abbreviations import LOCAL, word_set
 
 _WORD = re.compile(r"[^\W\d_]+")
 _LEAST_WORDS = 4  # function words of a language, below which a text says nothing of it
@@ -116,6 +116,12 @@ _FUNCTION_WORDS |= {
     for language, words in _FUNCTION_WORDS.items()
     if language != ENGLISH
 }
+_GUESSED_BY = {
+    # without those that another language has, too: in, is, was, am, or
+    ENGLISH: word_set("the and of that it for with are by be this from"),
+    "de": _FUNCTION_WORDS["de"] | word_set("den sie wir ihn er bis am vom beim"),
+    **{language: _FUNCTION_WORDS[language] for language in (*LOCAL, "ru")},
+}
 _FOREIGN = [language for language in _FUNCTION_WORDS if language != ENGLISH]
 
 
@@ -134,6 +140,23 @@ def language_of(text: str) -> str | None:
     if hits < max(_LEAST_WORDS, _LEAST_SHARE * counts.total()):
         return None
     return language if different_hits >= _LEAST_DIFFERENT else None
+
+
+def likeliest_language(text: str) -> str:
+    """The language of `text.local_abbreviations`, or German or Russian, whose function words a text has most of: a guess
+    for what costs little where it is wrong, also for texts that are too short for `language_of`. English where it has as
+    many as any."""
+    counts = Counter(word.lower() for word in _WORD.findall(text))
+    counted = {
+        language: sum(counts[word] for word in words & counts.keys())
+        for language, words in _GUESSED_BY.items()
+    }
+    return max(counted, key=counted.__getitem__)
+
+
+def function_words(language: str) -> frozenset[str]:
+    """Of a language of `NAMES`, without those that are English words, too."""
+    return _FUNCTION_WORDS.get(language, frozenset())
 
 
 # Scripts that tell a language: code -> its letters. Kana come before Han, which Japanese has, too.

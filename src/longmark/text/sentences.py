@@ -1,18 +1,29 @@
 """The sentences of an answer, and their words.
 
 Made for answers of language models: list items, headings and table rows are sentences, with or without a full stop.
-It knows abbreviations, units, initials, ordinals and citations of English and German, and the full stops of Chinese,
-Japanese, Hindi, Arabic and Urdu (design/sentences.md: its ends beside those of libraries).
+It knows abbreviations, units, initials, ordinals and citations of twelve languages, and the full stops of Chinese,
+Japanese, Hindi, Arabic and Urdu (design/sentences.md: its ends beside those of libraries). Where it doubts, it does not
+divide: half a sentence says something else, two sentences together say what they say.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from itertools import pairwise
 
-from longmark.text.abbreviations import GERMAN_MONTHS, abbreviation, is_german, word_set
+from longmark.text.abbreviations import abbreviation
 from longmark.text.blocks import blocks, prose
+from longmark.text.language import function_words, likeliest_language
+from longmark.text.local_abbreviations import (
+    CYRILLIC_STARTERS,
+    MONTHS,
+    NAME_PARTICLES,
+    ORDINALS,
+    STARTERS,
+    word_set,
+)
 
 CITATION = re.compile(
     r"\[\^?(?:doc(?:ument)?|source|ref)?\.?\s?\d+(?:\s*[,;–-]\s*\d+)*\]|【\d+(?:[:†][^【】\n]{0,40})?】",
@@ -22,17 +33,21 @@ CITATION = re.compile(
 
 _CLOSERS = r"[)\]}\"'”’»›」』）】》〉]"
 _HAN = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
-_CITED = rf"(?:\s?(?!\[0)(?:{CITATION.pattern})(?!\w))*[¹²³⁰-⁹]*"
+_CITED = rf"(?:\s?(?!\[0)(?:{CITATION.pattern})(?![^\W{_HAN}]))*[¹²³⁰-⁹]*"
 _END = re.compile(
-    rf"(?P<latin>(?<![.!?…])[.!?…]+)(?:{_CLOSERS}|[“‘«‹])*{_CITED}(?:\s+|$)"
+    rf"(?P<latin>(?<![.!?…])[.!?…]+)(?:{_CLOSERS}|[“‘«‹]|[ \u00a0\u202f]»)*{_CITED}(?:\s+|$)"
     rf"|(?P<full>[。！？｡।॥؟۔]+)(?P<closers>{_CLOSERS}*){_CITED}\s*"
-    rf"|(?P<between>(?<=[{_HAN}])[.!?]+(?=[{_HAN}]))",
+    rf"|(?P<between>(?<=[{_HAN}])(?:\.|[!?]+)(?=[{_HAN}]))",
     re.IGNORECASE,
 )
 _OPENERS = "([{\"'“‘«‹„»›「『（*_-–—"
+_GAPS = " \u00a0\u202f"  # behind an opening dash or « of French
 _NEXT_WORD = re.compile(r"[^\W\d_]+")
 _NUMBER_BEFORE = re.compile(r"(?<![\w.,])(?:\d{1,2}|[IVX]{1,5})$")
-_SPOKEN = re.compile(r"[^，。：！？“”「」『』]{0,8}[道说說问問喊叫答][，。：]")  # “走吧！”他喊道。
+_SPOKEN = re.compile(
+    r"[^，。：！？“”「」『』]{0,8}[道说說问問喊叫答][，。：]|(?:と|って)(?=[^、。])"
+)
+"""Who said it: “走吧！”他喊道。 「行こう。」と言った。"""
 
 _STARTERS = word_set(
     "a according after all also although an and another any as at because both but by can consider despite do does "
@@ -66,18 +81,18 @@ _IN_SIGHT = (
 
 def sentences(text: str) -> list[str]:
     """The sentences of a text in their order, without Markdown syntax; only those with a letter or a digit."""
-    german = is_german(text)
-    return [block[start:end] for block in blocks(text) for start, end in _spans(block, german)]
+    language = likeliest_language(text)
+    return [block[start:end] for block in blocks(text) for start, end in _spans(block, language)]
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:
     """Where the sentences of paragraphs and list items stand in a text, (start, end) in characters, with their Markdown
     and the line breaks inside them. Headings, table rows and blocks of code have none."""
-    german = is_german(text)
+    language = likeliest_language(text)
     return [
         (at + start, at + end)
         for at, to in prose(text)
-        for start, end in _spans(text[at:to], german)
+        for start, end in _spans(text[at:to], language)
     ]
 
 
@@ -112,11 +127,11 @@ def _rows(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     yield from pairwise([*cuts, end])
 
 
-def _spans(block: str, german: bool) -> Iterator[tuple[int, int]]:
+def _spans(block: str, language: str) -> Iterator[tuple[int, int]]:
     caseless = block == block.lower()
     cuts = [0]
     for mark in _END.finditer(block):
-        if _cuts(block, cuts[-1], mark, caseless, german):
+        if _cuts(block, cuts[-1], mark, caseless, language):
             cuts.append(mark.end())
     for start, stop in zip(cuts, (*cuts[1:], len(block)), strict=True):
         sentence = block[start:stop].strip()
@@ -135,16 +150,26 @@ def words(sentence: str) -> list[str]:
     return [word for word in texts if _has_word(word) and not _ADDRESS.search(word)]
 
 
+@cache
+def _starters(language: str) -> frozenset[str]:
+    """Words that often begin a sentence, in English and the text's language."""
+    if language == "de":
+        return _STARTERS | _GERMAN_STARTERS
+    if language in STARTERS:
+        return _STARTERS | STARTERS[language] | function_words(language)
+    return _STARTERS
+
+
 def _has_word(text: str) -> bool:
     return any(char.isalnum() for char in text)
 
 
-def _cuts(block: str, start: int, mark: re.Match[str], caseless: bool, german: bool) -> bool:
+def _cuts(block: str, start: int, mark: re.Match[str], caseless: bool, language: str) -> bool:
     if mark["between"]:
         return True
     if mark["full"]:
         return _is_full_end(block, start, mark)
-    return _is_end(block, start, mark, caseless, german)
+    return _is_end(block, start, mark, caseless, language)
 
 
 def _is_full_end(block: str, start: int, mark: re.Match[str]) -> bool:
@@ -153,7 +178,9 @@ def _is_full_end(block: str, start: int, mark: re.Match[str]) -> bool:
     before = block[start : mark.start()]
     after = block[mark.end() : mark.end() + _IN_SIGHT]
     closers = mark["closers"]
-    for opening, closing in ("（）", "【】", "《》", "〈〉"):
+    if "》" in closers or "〉" in closers:
+        return False  # of a title: 《你好吗？》是一本书。
+    for opening, closing in ("（）", "【】"):
         if closing in closers:
             return not before[: before.rfind(opening)].strip() if opening in before else True
     for opening, closing in ("“”", "「」", "『』"):
@@ -164,11 +191,11 @@ def _is_full_end(block: str, start: int, mark: re.Match[str]) -> bool:
     return True
 
 
-def _is_end(block: str, start: int, mark: re.Match[str], caseless: bool, german: bool) -> bool:
+def _is_end(block: str, start: int, mark: re.Match[str], caseless: bool, language: str) -> bool:
     """Whether a mark ends the sentence that begins at `start`. Web addresses that follow it do not count."""
     skipped = _ADDRESSES.match(block, mark.end())
     position = skipped.end() if skipped else mark.end()
-    after = block[position : position + _IN_SIGHT].lstrip(_OPENERS)
+    after = block[position : position + _IN_SIGHT].lstrip(_OPENERS + _GAPS)
     if not after:
         return True
     word = _NEXT_WORD.match(after)
@@ -178,17 +205,17 @@ def _is_end(block: str, start: int, mark: re.Match[str], caseless: bool, german:
     )  # iPhone, pH, mRNA
     if mark["latin"] == ".":
         before = block[max(start, mark.start() - _IN_SIGHT) : mark.start()]
-        starter = following.lower() in _STARTERS or (
-            german and following.lower() in _GERMAN_STARTERS
-        )
+        folded = following.lower()
+        starter = folded in _starters(language) or folded in CYRILLIC_STARTERS
         if number := _NUMBER_BEFORE.search(before):
             if not _has_word(before[: number.start()]) and number[0].isdigit():
                 return False  # the number of a list item
-            if number[0].isdigit() and following.lower() in GERMAN_MONTHS:
+            if number[0].isdigit() and folded in MONTHS:
                 return False
-            if german and (after[0].isdigit() or (after[0].isupper() and not starter)):
-                return False  # an ordinal: am 3. Oktober, Karl V. Nachfolger
-        kind = abbreviation(before, german, following, after)
+            ordinal = language == "de" or (language in ORDINALS and number[0].isdigit())
+            if ordinal and (after[0].isdigit() or (after[0].isupper() and not starter)):
+                return False  # an ordinal: am 3. Oktober, Karl V. Nachfolger, 2. Dünya Savaşı
+        kind = abbreviation(before, language, following, after)
         if kind == "never":
             return False
         if kind == "numbered":
@@ -199,6 +226,8 @@ def _is_end(block: str, start: int, mark: re.Match[str], caseless: bool, german:
                 and following.lower() not in _AFTER_HOURS
                 and not following[1:].isupper()
             )
-        if kind == "names":
+        if kind == "initial" and language not in ("en", "de") and folded in NAME_PARTICLES:
+            return False  # J. de la Cruz, A. Da Silva
+        if kind in ("names", "initial"):
             return bool(after[0].isupper() and starter)
     return caseless or not lower

@@ -154,5 +154,5 @@ METRIC = Metric(
         "overall": ("contexts", "references"),
     },
     silence=Silence(empty="undefined"),
-    version=2,
+    version=3,
 )

@@ -259,6 +259,6 @@ METRIC = Metric(
         ),
     },
     silence=Silence(empty="undefined"),
-    version=3,
+    version=4,
     raised=forms_added,
 )
