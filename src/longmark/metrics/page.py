@@ -47,7 +47,17 @@ def _page(chosen: Selected) -> str:
     metric_facts = facts(chosen.name, chosen.metric)
     width = max(len(label) for label, _ in metric_facts)
     table = "\n".join(f"{label:{width}}  {fact}" for label, fact in metric_facts)
-    return f"{chosen.name}\n{'=' * len(chosen.name)}\n\n{chosen.doc}\n\n{table}"
+    texts = [chosen.doc, *_of_family(chosen.name)]
+    return "\n\n".join((f"{chosen.name}\n{'=' * len(chosen.name)}", *texts, table))
+
+
+def _of_family(name: str) -> list[str]:
+    """What the docstring of the family says of all of its metrics, for a metric of longmark's that is in one."""
+    family = name.partition(".")[0]
+    if name == family or name not in names():
+        return []
+    _, _, text = docstring(f"{family}.__init__").partition("\n\n")
+    return [f"All of {family}:\n\n{text}"] if text else []
 
 
 def facts(name: str, metric: Metric) -> list[tuple[str, str]]:
@@ -124,8 +134,11 @@ def silence() -> str:
         if name not in rows.setdefault(cells, []):
             rows[cells].append(name)
     head = ("empty answer", "refusal", "answer without a claim", "metrics")
-    body = [(*cells, ", ".join(f"`{name}`" for name in members)) for cells, members in rows.items()]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in (head, ("---",) * len(head), *body))
+    lines = [head, ("---",) * len(head)]
+    for cells, members in rows.items():
+        quoted = (f"`{name}`" for name in members)
+        lines.append((*cells, ", ".join(quoted)))
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
 def _prefixes(score: str) -> list[str]:
@@ -136,16 +149,16 @@ def _prefixes(score: str) -> list[str]:
 
 def _agree(prefix: str, outcomes: Mapping[str, tuple[str, ...]]) -> bool:
     """Whether all scores under a name have the same outcomes."""
-    return (
-        len({cells for score, cells in outcomes.items() if f"{score}.".startswith(f"{prefix}.")})
-        == 1
-    )
+    different = {cells for score, cells in outcomes.items() if f"{score}.".startswith(f"{prefix}.")}
+    return len(different) == 1
 
 
 def _outcome(outcome: float | str) -> str:
-    return (
-        "scored" if outcome == SCORED else outcome if isinstance(outcome, str) else f"{outcome:g}"
-    )
+    if outcome == SCORED:
+        return "scored"
+    if isinstance(outcome, str):
+        return outcome
+    return f"{outcome:g}"
 
 
 def bounds(spec: ScoreSpec) -> str:

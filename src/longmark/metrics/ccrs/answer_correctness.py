@@ -1,14 +1,11 @@
 """Answer correctness (CCRS, section 2.3.2, AC): how far the reference answer bears the answer out.
 
 AC(r, g, C) = weight EM(r, g) + (1 - weight) judge(r, g, C) / 100, weight = 0.7. EM is 1 if answer and reference are
-the same string, else 0. Range [0, 1], higher is better; an answer in its own words scores 0.3 at most, by the formula.
-The judge sees passages, answer and reference, not the question (appendix B). An empty answer scores 0. With several
-references the highest score counts, and the evidence names its reference. Cost: 1 call for each judge and reference.
-With `--scoring expected` the judge's score is its probability of "yes". Do not pool scores of the two prompts.
+the same string, else 0: an answer in its own words scores 0.3 at most. The judge sees passages, answer and reference,
+not the question (appendix B).
 
-Parameters: weight: the weight of EM, in [0, 1]. as_published: the scale of the paper's tables, whose highest score is
-.307 in all six systems (tables 5 and 6): (0.7 EM + 0.3 judge) / 100, with EM on a scale of 0 to 1.
-Deviations: the prompt is ours. Several judges are averaged (the paper has one, Llama-3-70B-Instruct).
+Parameters: weight: the weight of EM, in [0, 1]. as_published: the scale of the paper's tables 5 and 6, whose highest
+score is .307: (0.7 EM + 0.3 judge) / 100, with EM on a scale of 0 to 1.
 """
 
 from __future__ import annotations

@@ -1,9 +1,6 @@
 """Contextual coherence (CCRS, section 2.3.2, CC): how well the answer follows from the passages.
 
-CC(r, C) = judge(r, C) / 100. Range [0, 1], higher is better. The judge sees the passages and the answer, not the
-question (appendix B). An empty answer scores 0. Cost: 1 call for each judge.
-With `--scoring expected` the score is the judge's probability of "yes". Do not pool scores of the two prompts.
-Deviations: the prompt is ours. Several judges are averaged (the paper has one, Llama-3-70B-Instruct).
+CC(r, C) = judge(r, C) / 100. The judge sees the passages and the answer, not the question (appendix B).
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
 """Information density (CCRS, section 2.3.2, ID): whether the answer is as long as needed, and no longer.
 
-ID(r, C, q) = judge(r, C, q) / 100. Range [0, 1], higher is better; padding and omissions lower the score. The judge
-sees the passages, the answer and the question (appendix B). An empty answer scores 0. Cost: 1 call for each judge.
-With `--scoring expected` the score is the expected digit from 0 to 9, divided by 9. Do not pool scores of the two
-prompts.
-Deviations: the prompt is ours. Several judges are averaged (the paper has one, Llama-3-70B-Instruct).
+ID(r, C, q) = judge(r, C, q) / 100; padding and omissions lower the score. The judge sees the passages, the answer and
+the question (appendix B).
 """
 
 from __future__ import annotations

@@ -1,11 +1,6 @@
 """Information recall (CCRS, section 2.3.2, IR): how much of the reference answer the answer contains.
 
-IR(r, g, C) = judge(r, g, C) / 100. Range [0, 1], higher is better. The judge sees passages, answer and reference, not
-the question (appendix B). An empty answer scores 0. With several references the highest score counts, and the evidence
-names its reference. Cost: 1 call for each judge and reference.
-With `--scoring expected` the score is the expected digit from 0 to 9, divided by 9. Do not pool scores of the two
-prompts.
-Deviations: the prompt is ours. Several judges are averaged (the paper has one, Llama-3-70B-Instruct).
+IR(r, g, C) = judge(r, g, C) / 100. The judge sees passages, answer and reference, not the question (appendix B).
 """
 
 from __future__ import annotations

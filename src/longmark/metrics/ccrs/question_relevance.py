@@ -1,9 +1,6 @@
 """Question relevance (CCRS, section 2.3.2, QR): how well the answer addresses the question.
 
-QR(r, q) = judge(r, q) / 100. Range [0, 1], higher is better. The judge sees the question and the answer, not the
-passages (appendix B). An empty answer scores 0. Cost: 1 call for each judge.
-With `--scoring expected` the score is the judge's probability of "yes". Do not pool scores of the two prompts.
-Deviations: the prompt is ours. Several judges are averaged (the paper has one, Llama-3-70B-Instruct).
+QR(r, q) = judge(r, q) / 100. The judge sees the question and the answer, not the passages (appendix B).
 """
 
 from __future__ import annotations

@@ -3,11 +3,10 @@
     S(y | x) = mean over the tokens of y of log p(token | tokens before it, x)        (Yuan et al. 2021, equation 2)
     precision = S(answer | reference)    recall = S(reference | answer)    f = (precision + recall) / 2
 
-In (-inf, 0], higher is better; 0 is certainty. With several references the mean over them counts. The evidence has
-precision, recall, the tokens, the model and its form. Cost: one call (two sets of likelihoods with `f`). It is
-BARTScore with `checkpoint`, a sequence-to-sequence model (facebook/bart-large-cnn in the paper): `form` is then
-`seq2seq`. Without one the formula is applied to the run's causal language model (`--lm`), which reads x, a line
-break and y: `form` is `causal`, and the values are not comparable with published ones.
+0 is certainty. With several references the mean over them counts. The evidence has precision, recall, the tokens, the
+model and its form. Cost: one call (two sets of likelihoods with `f`). It is BARTScore with `checkpoint`, a
+sequence-to-sequence model (facebook/bart-large-cnn in the paper): `form` is then `seq2seq`. Without one the run's causal
+language model (`--lm`) reads x, a line break and y: `form` is `causal`, and values are not comparable with published ones.
 Unscored: an empty answer or reference (`undefined`); a text beyond the model's window (`too_long`); neither checkpoint
 nor `--lm` (`unsupported`).
 Parameters: direction: which of the three is the score; checkpoint: a folder or hub name (extra `transformers`).

@@ -3,11 +3,10 @@
     P = mean over tokens of the answer of the greatest cosine with a token of the reference     (Zhang et al. 2020)
     R = mean over tokens of the reference of the greatest cosine with a token of the answer     F1 = 2 P R / (P + R)
 
-In [-1, 1], higher is better; unrelated texts score far above 0, which `baseline` corrects. With several references the
-greatest value counts. The evidence has P, R, F1, tokens and pieces. Cost: no calls; each text goes once through the
-encoder. The arithmetic is that of the package bert-score without idf: markers ([CLS], [SEP]) can be matched, but
-are not in the means. The encoder is a parameter, so it is in the signature: `embedded:embedder` is all-MiniLM-L6-v2
-(last layer; extra `embedded`), `hf:NAME` or `st:NAME` any encoder of transformers (extra `transformers`). Values of two
+Unrelated texts score far above 0, which `baseline` corrects. The evidence has P, R, F1, tokens and pieces. Cost: each
+text goes once through the encoder. The arithmetic is that of the package bert-score without idf: markers ([CLS], [SEP])
+can be matched, but are not in the means. The encoder is in the signature: `embedded:embedder` is all-MiniLM-L6-v2 (last
+layer; extra `embedded`), `hf:NAME` or `st:NAME` any encoder of transformers (extra `transformers`). Values of two
 encoders cannot be compared: published ones are mostly of roberta-large, layer 17 (`--as-published`). Of 15 answers in
 ClimaQA's paper and code they are from .861 to .926, and ours with the default encoder from .575 to .815, in nearly the
 same order (Spearman's rho .95).

@@ -3,18 +3,13 @@
     BLEU = BP exp( mean over n of log p_n )    BP = 1, or exp(1 - r/c) if the answer (c tokens) is shorter than r
 
 p_n is the share of the answer's n-grams that occur in a reference, each counted at most as often as it occurs there; r
-is the length of the reference that is closest in length. In [0, 1] (sacrebleu's value divided by 100), higher is
-better. An answer without a shared token scores 0. The evidence has the four precisions, BP and the lengths. Cost: no
-calls; needs the extra `classic` (sacrebleu).
-Unscored (`undefined`): the reference has no token, or the tokenizer does not divide more than 5 % of the
-words of a text (Chinese under `13a`).
+is the length of the reference that is closest in length. sacrebleu's value, divided by 100 (extra `classic`). An answer
+without a shared token scores 0. The evidence has the four precisions, BP and the lengths.
 Parameters: form: `sentence` is sacrebleu's sentence BLEU (orders without n-grams are left out); `climaqa` is the BLEU
 of ClimaQA's tables, of characters as they stand, white space included, with a numerator of 0.1 where no n-gram is
-shared (the other parameters do not apply). tokenizer (`zh`, `ja-mecab`, `char`, …); lowercase; smoothing and
-smoothing_value: sacrebleu's, for orders without a shared n-gram (None: its default, 0.1 for floor and 1 for add-k);
-citations: `ignore` leaves the markers of citations ([1], text.citations) out of all texts.
-Deviations: BLEU was made for corpora; this is that of one answer. If the tokenizer cannot divide a text, the answer is
-unscored (sacrebleu: a number). Characters that are not seen, such as soft hyphens, are left out before.
+shared (the other parameters do not apply). smoothing and smoothing_value: sacrebleu's, for orders without a shared
+n-gram (none: its default, 0.1 for floor and 1 for add-k).
+Deviations: BLEU was made for corpora; this is that of one answer.
 """
 
 from __future__ import annotations

@@ -1,14 +1,11 @@
 """BLEURT: a BERT trained on human ratings rates an answer against a reference (Sellam et al. 2020).
 
-Not bounded; most values are between 0 and 1, and higher is better. With several references the greatest value counts.
-The evidence has the value of each reference. Cost: one call for each reference, on this machine. The checkpoint is a
-parameter: a folder (or hub name) with a published BLEURT checkpoint in the form of transformers, a BERT with one output
-that reads (reference, answer). Needs the extra `transformers`.
+Most values are between 0 and 1. The evidence has the value of each reference. Cost: one call for each reference, on this
+machine. The checkpoint is a parameter: a folder (or hub name) with a published BLEURT checkpoint in the form of
+transformers, a BERT with one output that reads (reference, answer). Needs the extra `transformers`.
 Unscored: an empty answer or reference (`undefined`); no checkpoint (`unsupported`).
-Parameters: checkpoint.
-Deviations: the model reads at most its window (512 tokens for both texts together) and cuts the longer one, as the
-authors' code does. The original TensorFlow files are not supported, nor is BLEURT-20,
-which is not a BERT.
+Deviations: the model reads its window (512 tokens for both texts together) and cuts the longer one, as the authors'
+code does. The original TensorFlow files and BLEURT-20, which is not a BERT, are not supported.
 """
 
 from __future__ import annotations

@@ -2,16 +2,13 @@
 
     chrF = (1 + beta²) P R / (beta² P + R)    P, R: precision and recall of n-grams, each averaged over the orders
 
-In [0, 1] (sacrebleu's value divided by 100), higher is better. White space is left out by default, so it suits
-languages without spaces. With several references the greatest value counts. An empty answer scores 0. The evidence has
-the lengths.
-Cost: no calls; needs the extra `classic` (sacrebleu). Unscored (`undefined`): the reference is empty; with word_order
-above 0, more than 5 % of the words of a text are in a script without spaces between words.
+sacrebleu's value, divided by 100 (extra `classic`). White space is left out by default, so it suits languages without
+spaces. An empty answer scores 0. The evidence has the lengths.
+Unscored (`undefined`): the reference is empty; with word_order above 0, more than 5 % of the words of a text are in a
+script without spaces between words.
 Parameters, sacrebleu's: char_order; word_order (2: chrF++); beta (2: recall counts twice as much); lowercase;
-whitespace: whether white space counts; and ours: citations: `ignore` leaves the
-markers of citations ([1], text.citations) out of all texts.
-Deviations: none from sacrebleu, except that an empty reference is unscored and characters that are not seen, such as
-soft hyphens, are left out.
+whitespace: whether white space counts.
+Deviations: none from sacrebleu, except that an empty reference is unscored.
 """
 
 from __future__ import annotations

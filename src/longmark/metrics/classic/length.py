@@ -2,15 +2,10 @@
 
     words = tokens of the answer    characters = Unicode characters of the answer as it stands, white space included
 
-Two scores, `words` and `characters`, in [0, inf). Higher counts as better, as in the baseline. This does not mean that
-long answers are good: a metric that is not better than this baseline is no better than length, and beside other metrics
-a report or a comparison says only which answers are longer. An empty answer scores
-0.
-Cost: no calls, no extra.
-Unscored (`undefined`): `words` where the tokenizer does not divide more than 5 % of the answer's words (Chinese under
-`space`).
-Parameters: tokenizer: what a word is; `unicode` or `zh` for Chinese, `unicode` or `ja-mecab` for Japanese (these need
-the extra `classic`); citations: `ignore` leaves out the markers of citations, as [1].
+Higher counts as better, as in the baseline, not because long answers are good: a metric that is not better than this
+baseline is no better than length, and beside other metrics a report or a comparison says only which answers are longer.
+An empty answer scores 0.
+Parameters: tokenizer: what a word is (`unicode`, `zh` and `ja-mecab` need the extra `classic`).
 Deviations: CALF does not say how it counts length; both ways are here.
 """
 

@@ -2,9 +2,9 @@
 
     perplexity = exp( - mean over its tokens of log p(token | tokens before it) )
 
-In [1, inf), lower is better: the text is more likely under the model. It measures how common the wording is, not
-whether it is right. The evidence has the number of tokens and the mean log-probability. The language model is the
-run's `--lm`; for the figures of papers, `--lm hf:gpt2`. Cost: one likelihood call.
+It measures how common the wording is, not whether it is right. The evidence has the number of tokens and the mean
+log-probability. The language model is the run's `--lm`; for the figures of papers, `--lm hf:gpt2`. Cost: one likelihood
+call.
 Unscored: an empty answer (`undefined`); an answer beyond the model's window (`too_long`): it is never cut.
 Parameters: given: what stands before the answer: `nothing` (a line break, so that the first token has a probability
 under every model), or the `question`.

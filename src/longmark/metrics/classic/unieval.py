@@ -2,14 +2,12 @@
 
     value = p(Yes) / (p(Yes) + p(No))    of the first token that the decoder would write
 
-Five scores in [0, 1], higher is better. For summaries, whose document is here the passages: `coherence` and
-`consistency` (with the passages), `fluency` (of the answer alone), `relevance` (to the reference), `overall` (the mean
-of the four). Consistency and fluency are means over the answer's sentences; with several references the greatest
-relevance counts. The evidence has the questions' values. Cost: one call. The checkpoint is a parameter: a folder or hub
-name with a published one, as MingZhong/unieval-sum. Needs the extra `transformers`.
+Five scores, made for summaries, whose document is here the passages: `coherence` and `consistency` (with the passages),
+`fluency` (of the answer alone), `relevance` (to the reference), `overall` (the mean of the four). Consistency and fluency
+are means over the answer's sentences. The evidence has the questions' values. Cost: one call. The checkpoint is a
+parameter: a folder or hub name with a published one, as MingZhong/unieval-sum. Needs the extra `transformers`.
 Unscored: an empty answer (`undefined`); a score whose passages or references the example does not have, and then
 `overall` (`missing_input`); no checkpoint (`unsupported`).
-Parameters: checkpoint.
 Deviations: the authors cut inputs at 1,024 tokens; here nothing is cut. Sentences are ours, not NLTK's. The questions
 are those that the checkpoint was trained on (the authors' `utils.py`).
 """

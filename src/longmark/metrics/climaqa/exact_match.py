@@ -1,6 +1,6 @@
 """Exact match (ClimaQA, section 3.2.2): whether the term equals the reference.
 
-1 if the answer equals a reference, else 0. Range [0, 1], higher is better. No call.
+1 if the answer equals a reference, else 0. No call.
 
 Parameters: fold: case, spaces and punctuation around the terms are ignored; without it the strings must be equal, as
 in the authors' code.

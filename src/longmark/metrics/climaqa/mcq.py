@@ -1,8 +1,7 @@
 """Multiple choice (ClimaQA, section 5.1): whether the answer names the right option.
 
-1 if the option that the answer names is the key, else 0. Range [0, 1], higher is better. No call.
-The key is the reference: the letter of an option or its text. The options are the example's `options`: letter -> text,
-or a list, whose letters are a, b, c, …
+1 if the option that the answer names is the key, else 0. No call. The key is the reference: the letter of an option or
+its text. The options are the example's `options`: letter -> text, or a list, whose letters are a, b, c, …
 
 An answer names an option by its letter (`b`, `(B)`), by its text, or by both (`b) Water vapour`): alone, at its
 beginning, on its last line, or in a sentence that says so in English, German or Chinese ("The correct answer is b",

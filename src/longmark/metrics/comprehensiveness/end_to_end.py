@@ -2,22 +2,17 @@
 
     score = covered statements / (covered + uncovered statements)
 
-The judge reads the question, all passages and the answer. It lists the statements of the passages that matter for the
-question in two lists: the statements that the answer contains, and those that it does not. Each statement has the
-numbers of its passages. Statements that differ only in case and spacing count once. A statement in both lists is
-covered.
+The judge reads the question, all passages and the answer. It makes two lists of the statements of the passages that
+matter for the question: those that the answer contains, and those that it does not, each with the numbers of its
+passages. Statements that differ only in case and spacing count once. A statement in both lists is covered.
 
-Range [0, 1], higher is better. Unscored: the lists cannot be read (`unparsable`); both lists are empty (`undefined`).
-An empty answer covers nothing, whatever the judge lists, nor does a refusal: an answer that only says that it found
-nothing relevant (the evidence says so).
-Cost: 1 call.
+Unscored: the lists cannot be read (`unparsable`). Cost: 1 call.
 
-Parameters: summarize: shorten the passages first to what concerns the question, in one call each (listing 1; on in the
-paper's experiments). empty, unparsable: `zero` gives two empty lists, or unreadable lists, the score 0, as the authors
-do (for one of their models 137 of 1,200 replies are unreadable: its match rate is .756 with these zeros, and .824
-without these answers). refusal: `undefined` leaves refusals unscored.
-Deviations: the prompt is ours. The lists are JSON; in the paper they are two lists under headings. The basis is the
-list of uncovered statements, because the judge gives no relations among them."""
+Parameters: unparsable: `zero` gives unreadable lists the score 0, as the authors do (for one of their models 137 of
+1,200 replies are unreadable: its match rate is .756 with these zeros, and .824 without these answers).
+Deviations: the lists are JSON; in the paper they are two lists under headings. The basis is the list of uncovered
+statements, because the judge gives no relations among them.
+"""
 
 from __future__ import annotations
 

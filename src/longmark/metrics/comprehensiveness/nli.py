@@ -10,25 +10,21 @@
    (a strongly connected component) count once.
 4. A component is covered if a path leads to it from a statement of the answer.
 
-Range [0, 1], higher is better. Evidence: the graph, the covered and uncovered components, and the basis, which is the
-shortest list of uncovered statements that entails all others. Unscored (`undefined`): no statement of the passages is
-relevant. An empty answer covers nothing, nor does a refusal: an answer that only says that it found nothing relevant
-(the evidence says so).
+Evidence: the graph, the covered and uncovered components, and the basis, which is the shortest list of uncovered
+statements that entails all others.
 Cost: 2 calls for each 4,000 bytes of the answer and of each passage, 1 for the relevance of each 25 statements, and at
 most 1 for each premise with each 25 hypotheses. Claims in the example are not listed again; a graph in the example is
 scored without a call.
 
 Parameters: relevance: the threshold (T_rel, B.1.2); 1 keeps every statement, without a call. extraction: `shared`: the
-claims that other metrics also list; `typed`: every unit of a text with its type, as in the paper. summarize: shorten
-the passages first to what concerns the question (listing 1; on in the paper's experiments). relations: `needed`: skip
-pairs that cannot change the score, the coverage or the basis; `all`: every pair, 25 in a call; `strongest`: each pair
-in its own call, and only the more probable of its two directions counts unless both entail (the authors' code, which
+claims that other metrics also list; `typed`: every unit of a text with its type, as in the paper. relations: `needed`:
+skip pairs that cannot change the score, the coverage or the basis; `all`: every pair, 25 in a call; `strongest`: each
+pair in its own call, and only the more probable of its two directions counts unless both entail (the authors' code, which
 needs log-probabilities). plan: `each`: a call has one premise; `joint`: it shows up to 16 premises, numbered, and the
 judge names those that entail each statement (no contradictions are found; other checkers than a chat model read one
 pair at a time, with either). similarity: pairs with a cosine below this count as neutral (needs `--embedder`; misses
-entailments). empty: `zero` gives a graph without statements of the passages the score 0, as the authors do.
-refusal: `undefined` leaves refusals unscored.
-Deviations: the prompts are ours. Several statements share a call, so a label may depend on the other statements.
+entailments).
+Deviations: several statements share a call, so a label may depend on the other statements.
 """
 
 from __future__ import annotations

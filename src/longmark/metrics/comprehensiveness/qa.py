@@ -9,36 +9,29 @@
 3. Answers to the same question are compared. Equal texts are equivalent; quantities and dates are compared by code
    (within 1 %; days, months and years 1e-5; temperatures 0.3 K at most) where no reading leaves a doubt. For all
    others, the judge decides whether they are equivalent, one implies the other, they contradict each other, or none of
-   these. So it decides on two numbers without a unit that differ, on a unit that has several meanings (5 tons and 5
-   tonnes, a barrel, a calorie, a century and days), on digits that do (1.500 km and 1500 km, 03/04/2023), and on
-   figures in two units that can be the same figure, rounded.
+   these: for two numbers without a unit that differ, a unit that has several meanings (5 tons and 5 tonnes, a barrel, a
+   calorie, a century and days), digits that do (1.500 km and 1500 km, 03/04/2023), and figures in two units that can be
+   the same figure, rounded.
 4. Answers are the nodes of a graph, and implications its edges. Answers that imply each other (a component) count once.
    A component is covered if a path leads to it from an answer taken from the scored answer.
 
-Range [0, 1], higher is better. Evidence: the graph, the covered and uncovered components, and the basis, which is the
-shortest list of uncovered answers that implies all others. Unscored (`undefined`): no passage answers a relevant
-question. An empty answer covers nothing, nor does a refusal: an answer that only says that it found nothing relevant
-(the evidence says so).
+Evidence: as for `nli`, with answers for statements.
 Cost: 1 call for the questions of the answer and 1 for those of each 4,000 bytes of passages, 1 for the list of each 40
 questions, then for each 40 questions 1 call for the answer and 1 for 8 passages of 8,000 bytes together (of more than 4
 passages for fewer questions: at most 160 answers in a call), and 1 for each 25 pairs of answers that are compared at
-once. With `plan=each` every passage has calls of its own. The comparison of quantities needs the extra `graphs`.
+once. The comparison of quantities needs the extra `graphs`.
 
-Parameters: relevance, confidence: the thresholds (T_rel and T_conf, B.1.2). summarize: shorten the passages first to
-what concerns the question (listing 1; on in the paper's experiments). quantities: compared by `code` or by the `judge`.
-language: in which code reads quantities and dates; `auto`: the one that the answer and the passages are in. Where they
-do not tell one, or are in several, 1.234 and 1,234 are left to the judge (evidence: `ambiguous`), as in languages whose
-countries write them differently (Arabic, Spanish).
-relations: `needed`: skip pairs that cannot change the score, the coverage or the basis; `all`: every pair. plan:
-`joint`: a call shows several passages, numbered, and the judge names those that give an answer; `each`: a call shows one
-passage, as in the paper. The scored answer never shares a call with a passage. empty: `zero` gives a graph without
-answers of the passages the score 0, as the authors do. refusal: `undefined` leaves refusals unscored.
-Deviations: the prompts are ours. In the authors' code numbers without a unit are equal within 1 %, although two counts
-may contradict each other (761 and 764 survivors): here the judge decides. The judge gives its labels
-without a reason. The answer is read together with the question, so that "in 1968" is understood. Code compares the
-quantities that it can read without a doubt; in the paper the judge decides when to use code, and Pint reads every word
-in one way. Several questions are answered, and several pairs of answers compared, in one call; in the paper one. With
-`plan=joint` the judge reads a passage beside the others, so that its answers may depend on them.
+Parameters: relevance, confidence: the thresholds (T_rel and T_conf, B.1.2). quantities: compared by `code` or by the
+`judge`. language: in which code reads quantities and dates; `auto`: the one that the answer and the passages are in.
+Where they do not tell one, or are in several, 1.234 and 1,234 are left to the judge (evidence: `ambiguous`), as in
+languages whose countries write them differently (Arabic, Spanish). relations: as for `nli`. plan: `joint`: a call shows
+several passages, numbered, and the judge names those that give an answer, which may depend on the other passages;
+`each`: every passage has calls of its own, as in the paper. The scored answer never shares a call with a passage.
+Deviations: in the authors' code numbers without a unit are equal within 1 %, although two counts may contradict each
+other (761 and 764 survivors): here the judge decides. The judge gives its labels without a reason. The answer is read
+together with the question, so that "in 1968" is understood. In the paper the judge decides when to use code, and Pint
+reads every word in one way. Several questions are answered, and several pairs of answers compared, in one call; in the
+paper one.
 """
 
 from __future__ import annotations

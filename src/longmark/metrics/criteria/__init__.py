@@ -6,9 +6,8 @@ Each question has criteria of its own, each with points: positive for what an an
 Whether a criterion is met is decided without its points. The formula is HealthBench's (openai/simple-evals at ee3b031,
 healthbench_eval.py:136-154).
 
-Range (-inf, 1], higher is better: an answer whose faults outweigh what it does has a score below 0. HealthBench clips
-no answer, only the mean over answers, to [0, 1] (lines 212-218); where all criteria have positive points the score is
-in [0, 1]. The example carries its criteria, or `file` has those of its question.
+An answer whose faults outweigh what it does has a score below 0: HealthBench clips no answer, only the mean over
+answers, to [0, 1] (lines 212-218). The example carries its criteria, or `file` has those of its question.
 The first judge says which of ten criteria a call are met. An empty answer is judged like any other: it can have the
 fault of saying nothing.
 Unscored (`undefined`): no criterion has positive points. Unscored (`missing_input`): no criteria, and no record of the

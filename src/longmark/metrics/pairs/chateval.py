@@ -1,19 +1,11 @@
 """ChatEval: which answer is better, by referees in different roles who discuss it (CALF, appendix C.6).
 
-    score = 1 (a is better), 0 (a tie), -1 (b is better)
-
 The referees speak one by one, `rounds` times. Each sees the answers and the discussion so far, gives a short
 argument, and ends with a choice. The most frequent of their last choices counts; a draw is a tie. With several judges
-the roles are assigned to them in turn, or as the panel's file sets. With `orders=both` there are two discussions. The
+the roles are assigned to them in turn, or as the panel's `roles` set. With `orders=both` there are two discussions. The
 choice is always read from text. The evidence has every turn.
-Unscored: a reply without a choice, twice (`unparsable`), or a refusal (`refused`), in any turn.
 Cost: roles x rounds calls for each order.
-
-Parameters: orders, on_flip, equal: as `pairs.direct`. rounds: of the discussion. temperature: of every reply (0.7, as
-in the paper). panel: a YAML file whose `roles` replace ours (metrics/pairs/panel.yaml). max_tokens: the length of a
-reply.
-Deviations: prompt and roles are in our words. The roles are those of the paper's figure 14; its text names an engineer
-in place of the scientist.
+Deviations: the roles are those of the paper's figure 14; its text names an engineer in place of the scientist.
 """
 
 from __future__ import annotations

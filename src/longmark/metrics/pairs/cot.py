@@ -1,13 +1,7 @@
 """Chain of thought: the judge compares the answers step by step, then chooses the better one (CALF, 4.1).
 
-    score = 1 (a is better), 0 (a tie), -1 (b is better)
-
 As `pairs.direct`, but the choice is the last line of a reply that reasons first. It is always read from text, with
 `--scoring expected` too. A reply that is cut off before its last line is asked for once more.
-Cost: 1 call for each judge, order and sample.
-
-Parameters: orders, on_flip, equal: as `pairs.direct`. max_tokens: the length of a reply.
-Deviations: the prompt is ours.
 """
 
 from __future__ import annotations

@@ -1,18 +1,11 @@
 """G-Eval: which answer is better by written criteria, from several samples of a judge (CALF, 4.1; Liu et al. 2023).
 
-    score = 1 (a is better), 0 (a tie), -1 (b is better)
-
 The judge compares the answers on each criterion and then chooses. It is asked `votes` times at `votes_temperature`,
-and the most frequent choice counts; a draw is a tie. The evidence has every vote, so that you can count
-how often people's choice is among them. With `--scoring expected` the judge is asked once for the choice alone,
-and its probabilities replace the votes, as in G-Eval.
+for each judge and order, and the most frequent choice counts. The evidence has every vote. With `--scoring expected` the
+judge is asked once for the choice alone, and its probabilities replace the votes, as in G-Eval.
 Cost: `votes` calls for each judge and order; with `--scoring expected` 1.
-
-Parameters: orders, on_flip, equal: as `pairs.direct`. votes, votes_temperature: of each judge and order (5 and 1, as
-in the paper). panel: a YAML file whose `criteria` replace ours (metrics/pairs/panel.yaml). max_tokens: the length of a
-reply.
-Deviations: the prompt and the words of the criteria are ours. They are accuracy, clarity and completeness, as in the
-paper's table 20.
+Deviations: the words of the criteria (`criteria` of the panel) are ours. They are accuracy, clarity and completeness, as
+in the paper's table 20.
 """
 
 from __future__ import annotations

@@ -1,18 +1,14 @@
 """In-context learning: which answer is better, after examples of other questions with the choice that people made.
 
-    score = 1 (a is better), 0 (a tie), -1 (b is better)
-
 As `pairs.direct`, with `shown` labelled pairs of the file `examples` in the prompt. The file of the run can be used:
 a pair is never an example for its own question. The pair's id and the seed determine which pairs are shown, and in
-which order their answers are. Of each text of an example the first `longest` characters are shown.
+which order their answers are.
 Unscored (`missing_input`): no pair of another question in the file.
-Cost: 1 call for each judge, order and sample.
 
-Parameters: orders, on_flip, equal: as `pairs.direct`. examples: a file of pairs with labels; required.
-shown: how many of them; 3 in the paper (CALF, section 5 and table 5: ChatGPT-ICL, GPT-4o-ICL). longest: characters of
-each text.
-Deviations: the prompt is ours. The paper states no limit of length: `longest=1000000` (`--as-published`), and does
-not say which pairs it shows.
+Parameters: examples: a file of pairs with labels; required. shown: how many of them; 3 in the paper (CALF, section 5
+and table 5: ChatGPT-ICL, GPT-4o-ICL). longest: characters that are shown of each text of an example.
+Deviations: the paper states no limit of length: `longest=1000000` (`--as-published`), and does not say which pairs it
+shows.
 """
 
 from __future__ import annotations

@@ -11,17 +11,15 @@
    point count 0, as in the paper. If the endpoint gives no log-probabilities, the printed letter has probability 1,
    and the row has `read: printed`.
 
-Since no judge sees both answers, there is no order of answers. Of several judges the most frequent choice counts; a
-draw is a tie. An empty answer has no point, without a call.
-Unscored: no reference (`missing_input`); a reference without a key point (`undefined`); a list or a label that cannot
-be read, twice (`unparsable`); a refusal (`refused`).
+No judge sees both answers, so there is no order of answers. An empty answer has no point, without a call.
+Unscored: no reference (`missing_input`); a reference without a key point (`undefined`).
 Cost: 1 call for the list, and for each judge 2 x (number of points); the calls for one answer begin with the same text,
 which a prompt cache evaluates once.
 
 Parameters: partial: the value of a partially correct point; the paper does not state it. band: the
 largest difference of the sums that is a tie. reference: the `concise` reference, from which the paper's raters list the
-points, or the `expanded` one. equal: answers that are the same are a `tie` without a call, or they are judged (`ask`).
-Deviations: the paper's raters are people; the prompts are ours.
+points, or the `expanded` one.
+Deviations: the paper's raters are people.
 """
 
 from __future__ import annotations

@@ -1,19 +1,14 @@
 """ReFeR: which answer has the higher rating, by reviewers and an area chair (CALF, appendix C.6).
 
-    score = 1 (a has the higher rating of the chair), 0 (equal ratings), -1 (b has)
-
-Each answer is rated by itself. Each reviewer writes a short analysis and a rating from 1 to 5, which may have decimals.
-The chair reads the reviews and rates the answer. The two ratings of the chair are compared; the evidence has all of
-them. Since no judge sees both answers, there is no order of answers. With several judges the reviewers and the chair
-are assigned to them in turn, or as the panel's file sets.
-Unscored: a reply without a rating, twice (`unparsable`), or a refusal (`refused`), of anyone on either answer.
+Each answer is rated by itself, so there is no order of answers. Each reviewer writes a short analysis and a rating from
+1 to 5, which may have decimals. The chair reads the reviews and rates the answer. The two ratings of the chair are
+compared; the evidence has all of them. With several judges the reviewers and the chair are assigned to them in turn, or
+as the panel's `reviewers` and `chair` set.
 Cost: 2 x (reviewers + 1) calls.
 
-Parameters: temperature: of every reply (0.7, as in the paper). panel: a YAML file whose `reviewers` and `chair` replace
-ours (metrics/pairs/panel.yaml). band: ratings that differ by no more are a tie. equal: answers that are the same are a
-`tie` without a call, or they are rated (`ask`). max_tokens: the length of a reply.
-Deviations: the prompts are ours. The paper's reviewers are three models with one prompt; ours are told what to look at
-first, because one model with one prompt would write three equal reviews.
+Parameters: band: ratings that differ by no more are a tie.
+Deviations: the paper's reviewers are three models with one prompt; ours are told what to look at first, because one
+model with one prompt would write three equal reviews.
 """
 
 from __future__ import annotations

@@ -1,18 +1,15 @@
 """Trained judges: Auto-J, CritiqueLLM, Prometheus 2 and TIGERScore choose (CALF, 4.1 and appendix C.1).
 
-    score = 1 (a is better), 0 (a tie), -1 (b is better)
-
 `--judge` names the endpoint that serves the model; `judge` names the format (metrics/pairs/trained.yaml): how the input
 is laid out, and how the reply is read. The judge gets only this text, without our system prompt and tags. So an answer
-that contains one of the format's own marks is not sent. Auto-J, CritiqueLLM and Prometheus see both answers, in the
-orders of `pairs.direct`. TIGERScore lists the errors of one answer; its total reductions are compared, and the lower
-one is better. Auto-J and TIGERScore see no reference. Prometheus has no tie.
-Unscored: a reply that has no verdict, or two that differ, twice (`unparsable`); a text with a mark (`unsupported`); a
-refusal (`refused`).
+that contains one of the format's own marks is not sent (`unsupported`). Auto-J, CritiqueLLM and Prometheus see both
+answers, in the orders of `pairs.direct`. TIGERScore lists the errors of one answer; its total reductions are compared,
+and the lower one is better. Auto-J and TIGERScore see no reference. Prometheus has no tie. A reply with two verdicts that
+differ cannot be read.
 Cost: 1 call for each judge and order; TIGERScore 2 for each judge.
 
-Parameters: orders, on_flip, equal: as `pairs.direct`. judge: `autoj`, `critiquellm`, `prometheus`, `tigerscore`, or a
-format of your own file. formats: a YAML file in place of ours. max_tokens: the length of a reply.
+Parameters: judge: `autoj`, `critiquellm`, `prometheus`, `tigerscore`, or a format of your own file. formats: a YAML file
+in place of ours.
 Deviations: the marks and the readings are the published ones; the instructions are in our words. For results
 that are comparable with a publication, put the judge's own words into the file (its `source` says where they are).
 """

@@ -35,35 +35,29 @@ the answer's claims, R one of the reference's, and P the number of passages:
     both noise sensitivities              A and R, the former by the reference, both by each P   3 + 2 P calls
     all eleven                            the same, and R by the answer                          4 + 2 P calls
 
-Claims of the answer and of the reference are checked in calls of their own. So a score is the same whatever else is
-selected, and the claims of a reference are listed and checked by a passage once, for all systems that answer its
-question from the same passages: their claim_recall and context_precision are equal. The calls that do not depend on the
-answer (1 + P) are then paid once a question.
+Cost: as above, for an answer, a reference and passages of one call each: the claims of 4,000 bytes are listed in a call,
+and 25 claims (8,000 bytes) are checked in one. The claims of a reference are listed and checked by a passage once, for
+all systems that answer its question from the same passages: 1 + P calls are paid once a question, and claim_recall and
+context_precision are equal. A label can depend on the other claims in its call (`batch=1`: it cannot).
 
-Range [0, 1]. Higher is better; for noise sensitivity and hallucination lower is better; self_knowledge has no
-direction. These sums are 1: precision + hallucination + both noise sensitivities, and faithfulness + hallucination +
+These sums are 1: precision + hallucination + both noise sensitivities, and faithfulness + hallucination +
 self_knowledge.
 Unscored (`undefined`): scores over the claims of an answer or a reference that has none, and context_utilization if no
-claim of the reference is retrieved. f1 of an answer without claims is 0 where the reference has claims: it has no true
-positive. Unscored (the checker's reason): shares over claims of which one has no verdict, as one that is longer than
-the checker reads; without that claim they would be shares of other claims. Unscored (`missing_input`): without a
-reference all scores except faithfulness, without passages all except precision, recall and f1, and without an answer
-all except claim_recall and context_precision. An empty answer recalls nothing.
+claim of the reference is retrieved. f1 of an answer without claims is 0 where the reference has claims. Unscored (the
+checker's reason): shares over claims of which one has no verdict, as one that is longer than the checker reads. Unscored
+(`missing_input`): without a reference all scores except faithfulness, without passages all except precision, recall and
+f1, and without an answer all except claim_recall and context_precision. An empty answer recalls nothing.
 Claims and labels in the example are used unchanged, in place of the text that they were made from. A result file of
 RAGChecker therefore needs no call and no judge, nor do the nuggets of a reference with their labels for recall.
 Several references: the one with the highest f1 counts (of equal ones the first; evidence: `reference`), so that the
 scores with a reference also take the calls of f1.
-Cost: as above, for an answer, a reference and passages of one call each. 1 call for each 4,000 bytes of the answer and
-of each reference lists their claims. Then the answer, each reference and each passage take 1 call for each 25 claims
-(and each 8,000 bytes). A label can depend on the other claims in its call (`batch=1`: it cannot).
 
 Parameters: batch: number of statements in one call of a judge; 1: one pair in each call. plan: `each`: a call shows
 one passage; `joint`: it shows all passages, numbered (up to 16,000 bytes), and the judge names those that entail each
 claim, so that P calls become one. It needs a chat model as checker; any other reads one pair at a time, with either.
 empty: `zero` gives an undefined score the value 0, as the authors do.
 Deviations: the prompts are ours. With `plan=joint` a judge sees a passage beside the others; in the paper it sees it
-alone. In the authors' files claims are triplets or sentences; ours are sentences. An
-undefined score is unscored (`empty=zero`: the authors' method). Support for several references is ours.
+alone. In the authors' files claims are triplets or sentences; ours are sentences. Support for several references is ours.
 """
 
 from __future__ import annotations

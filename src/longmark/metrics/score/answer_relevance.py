@@ -5,11 +5,11 @@ that was asked:
 
     relevance = 1/n sum cosine(question, generated question)
 
-Two scores, both in [-1, 1], higher is better. `masked` is the one of the paper's tables: before the questions are
-written, words of the domain's masked slots (hazards: hazard, profession, concern, infrastructure) are replaced by
-placeholders such as [HAZARD] in the answer, so that words shared with the question do not raise the score. The question
-is not masked. The judge names the phrases; code replaces them and the values of the profile. A judge may name no
-phrase. If its phrases cover more than half of the answer, it is asked again. `plain` has no masking.
+`masked` is the score of the paper's tables: before the questions are written, words of the domain's masked slots
+(hazards: hazard, profession, concern, infrastructure) are replaced by placeholders such as [HAZARD] in the answer, so
+that words shared with the question do not raise the score. The question is not masked. The judge names the phrases; code
+replaces them and the values of the profile. A judge may name no phrase. If its phrases cover more than half of the
+answer, it is asked again. `plain` has no masking.
 The evidence has each generated question with its cosine, and for `masked` the masked answer, the phrases, the number of
 placeholders for phrases and for profile values, and the number of phrases that do not occur in the answer; with
 `masking=rewrite` the number of placeholders of each slot.
@@ -19,11 +19,10 @@ Cost: 1 call for masking, which `plain` does without; for each score 1 call for 
 embedder. An answer of more than 4,000 bytes is masked in pieces. For one of more than 12,000 bytes the questions are
 written in pieces too, and the mean is over all of them.
 
-Parameters: questions: n, the number of generated questions. masking: `phrases` as above, or `rewrite`: the judge
-rewrites the answer with placeholders, as in the paper (section 3.3, appendix E.3); what it rewrites is not checked, and
-no profile is needed.
-Deviations: the prompts are ours. The default masking is ours: the judge names phrases and code replaces them, so
-nothing else can change, the reply is short, and a small judge can do it (design/small-judges.md).
+Parameters: questions: n. masking: `phrases` as above, or `rewrite`: the judge rewrites the answer with placeholders, as
+in the paper (section 3.3, appendix E.3); what it rewrites is not checked, and no profile is needed.
+Deviations: the prompts are ours. The default masking is ours: nothing else can change, the reply is short, and a small
+judge can do it (design/small-judges.md).
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
     f(q, C)   = exp(mean over the answer's tokens of log p(token | q, C, the tokens before it))
     delta_i   = f(q, C) - f(q, C without fact i)
-    absolute  = mean of delta_i                 (-1, 1), higher: the answer depends more on its passages
-    relative  = mean of delta_i / f(q, C)       (-inf, 1), likewise
+    absolute  = mean of delta_i                 higher: the answer depends more on its passages
+    relative  = mean of delta_i / f(q, C)       likewise
 
 f is equation 4; appendix B.2 discusses proxy models. C is the set of facts that the first judge finds in the passages.
 The proxy (`--lm`) gets the question and the facts; the score uses its probabilities of the given answer.

@@ -1,7 +1,7 @@
 """Readability: Flesch reading ease and Flesch-Kincaid grade level (SCORE, appendix B.3, equations 5 and 6).
 
-    reading_ease = 206.835 - 1.015 words/sentences - 84.6 syllables/words      (-inf, 121.22], higher is easier
-    grade_level  = 0.39 words/sentences + 11.8 syllables/words - 15.59         [-3.40, inf), US school years
+    reading_ease = 206.835 - 1.015 words/sentences - 84.6 syllables/words      higher is easier
+    grade_level  = 0.39 words/sentences + 11.8 syllables/words - 15.59         US school years
 
 The bounds are the scores of sentences of one syllable. Neither direction is better: the paper asks whether the level
 suits the reader. The evidence names the paper's band. Words, sentences and syllables are counted for English
@@ -11,13 +11,12 @@ function words (`text.language`; short texts do not tell). Cost: no calls.
 Parameters: language: `en`; or `de`, `es`, `fr`, `it`, `nl`, `pt`, `ru`, whose reading ease has the weights of
 `metrics/score/_formulas.py` and no band, and whose grade level is unscored (no formula).
 syllables: `rule`, or `textstat`: words, sentences and syllables as the authors counted them, by the package textstat
-0.7.8, which is not part of any extra (its dictionary is under the GPL): pip install textstat==0.7.8. It drops sentences
-of two words or fewer, and a list item without a full stop continues a sentence. On the authors' answers its reading
-ease is 2.9 points above ours, on 219 expert answers 0.95 (design/readability-syllables.md).
+0.7.8, which is in no extra, as its dictionary is under the GPL (pip install textstat==0.7.8). It drops sentences of two
+words or fewer, and a list item without a full stop continues a sentence. Its reading ease is 2.9 points above ours on
+the authors' answers, and 0.95 on 219 expert answers.
 citations: `ignore` leaves out all markers of citations; [1] and [2, 3] are no words in either case.
-Deviations: by default syllables are counted by rule, not looked up in a dictionary of pronunciations. Against the CMU
-dictionary the total of running text is 0.2 % low, and the reading ease of 219 expert answers differs by 1.0 on average,
-without bias (design/readability-syllables.md).
+Deviations: by default syllables are counted by rule, not looked up in a dictionary of pronunciations; the difference is
+1.0 points on average, without bias (design/readability-syllables.md).
 """
 
 from __future__ import annotations

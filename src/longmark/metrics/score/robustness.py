@@ -2,9 +2,9 @@
 
     robustness = cosine of the embeddings of the two answers
 
-It scores variants: examples with `variant_of`, `variant` and `base_answer`. Each gives one row. `paraphrase` (the same
-question in other words): [-1, 1], higher is better, since the answer should not change. `perturbation` (any other kind:
-another hazard, place, profession): [-1, 1], lower is better, since the answer should change with the question.
+It scores variants: examples with `variant_of`, `variant` and `base_answer`. Each gives one row: `paraphrase` (the same
+question in other words), where the answer should not change, or `perturbation` (any other kind: another hazard, place,
+profession), where it should change with the question.
 Unscored (`undefined`): one of the answers is empty. Cost: 1 batch of the embedder.
 An answer of more than 256 tokens, the limit of all-MiniLM-L6-v2, is embedded in chunks. The evidence has the number of
 tokens, whether the embedder counted or longmark estimated them, and the chunks.

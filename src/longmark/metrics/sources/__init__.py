@@ -5,26 +5,22 @@
 
 The statements of the answer and of the sources, their relevance to the question, and the graph are those of
 `comprehensiveness.nli`, of the sources that the answer names; where it names all passages, omitted is 1 minus that score.
-Statements that say the same (a strongly connected component of the graph) count once.
 A conflict is a group of statements of different sources that contradictions join. The answer states a side if it covers
 it. It hides the conflict if it states a side, states both sides of no contradiction, and does not entail that a source
 says the other one. A conflict of which the answer states no side is omitted, not hidden.
 
-omitted: range [0, 1], lower is better; a good answer need not say all. hidden_conflicts: range [0, inf), lower is better.
-An answer that says little hides little: read both together. Evidence: the graph, with what is covered and omitted, and
-every conflict with its sources and what the answer says of it.
+A good answer need not say all, and one that says little hides little: read both scores together. Evidence: the graph,
+with what is covered and omitted, and every conflict with its sources and what the answer says of it.
 Unscored (`undefined`): an answer that names no source; omitted without a relevant statement; hidden_conflicts of an
 answer without a statement or with one source. Unscored (`missing_input`): a source that the answer names, whose text the
 example does not have.
-Cost: 2 calls for each 4,000 bytes of the answer and of each source, 1 for the relevance of each 25 statements, at most 1
-for each premise with each 25 hypotheses, of which most are left out (design/graph.md: about a tenth of all pairs), and
-for hidden_conflicts 1 for each statement with each 25 later ones of other sources, and 1 for 25 sides that the answer
-leaves out.
+Cost: that of `comprehensiveness.nli` for these sources (about a tenth of all pairs are asked about: design/graph.md), and
+for hidden_conflicts 1 call for each statement with each 25 later ones of other sources, and 1 for 25 sides that the
+answer leaves out.
 
-Parameters: read: `cited`: the sources that the answer names; `all`: all that the example has. relevance: the threshold of
-a statement (`comprehensiveness.nli`); 1 keeps every statement, without a call. missing: `left_out` reads the cited sources
-whose texts are there. parentheses: whether (1) is a marker. Numbers that name no source are left out
-(`citations.resolvable` counts them).
+Parameters: read: `cited`: the sources that the answer names; `all`: all that the example has. relevance: as for
+`comprehensiveness.nli`. missing: `left_out` reads the cited sources whose texts are there. parentheses: whether (1) is a
+marker. Numbers that name no source are left out (`citations.resolvable` counts them).
 Deviations: the scores are ours; the graph is that of Comprehensiveness, section 3.1.
 """
 
