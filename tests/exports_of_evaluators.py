@@ -8,19 +8,21 @@ CAPITAL = "What is the capital of Italy?"
 RIVER = "Which river flows through Rome?"
 
 PROMPTFOO = "promptfoo 0.123.1"
-_PLAIN = ("Rome", "Milan", None, "Tevere")  # an answer for each test: two questions, two times
+_PLAIN = ("Rome", "Milan", None)  # an answer for each test but the last: two questions, two times
 _WORDY = ("It is Rome.", "It is Rome.", "", None)
 
 
-def _of_promptfoo(passages: int, references: tuple[str, ...]) -> tuple[tuple[object, ...], ...]:
-    """passages, references: of the capital."""
+def _of_promptfoo(
+    passages: int, references: tuple[str, ...], last: str = "Tevere"
+) -> tuple[tuple[object, ...], ...]:
+    """passages, references: of the capital. last: the last answer of the plain system, an object."""
     systems = ("plain / short", "plain / long", "wordy / short", "wordy / long")
     return tuple(
         (
             f"{test}-{column}",
             system,
             CAPITAL if test < 2 else RIVER,
-            (_PLAIN if column < 2 else _WORDY)[test],
+            ((*_PLAIN, last) if column < 2 else _WORDY)[test],
             passages if test < 2 else 0,
             references if test < 2 else ("Tiber",),
         )
@@ -63,7 +65,7 @@ EXPORTS = (
         PROMPTFOO,
         "promptfoo/results.csv",
         "the same as a table, without assertions' values; two passages are one text with a comma between",
-        _of_promptfoo(1, ()),
+        _of_promptfoo(1, (), '{"answer":"Tevere"}'),
         "16 scores of answers",
     ),
     Export(

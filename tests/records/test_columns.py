@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -275,6 +277,42 @@ def test_the_ideal_context_stays_so_in_a_record_without_a_retrieval() -> None:
         assert [passage.text for passage in first.contexts] == ["found"]
         assert second.contexts == ()
         assert second.meta == {"context": ["ideal"]}
+
+
+@pytest.mark.parametrize("name", ["retrieval_context", "retrievalContext", "Retrieval Context"])
+def test_the_ideal_context_stays_so_before_the_first_record_with_a_retrieval(
+    name: str, tmp_path: Path
+) -> None:
+    without = {"input": "q", "actual_output": "a", "context": ["ideal"]}
+    records = [without, without | {"input": "q2", name: ["found"]}]
+    path = tmp_path / "dataset.jsonl"
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    document = tmp_path / "dataset.json"
+    document.write_text(json.dumps(records))
+    for source in (records, path, document):
+        passages = [
+            [passage.text for passage in example.contexts] for example in Reading(source).singles()
+        ]
+        assert passages == [[], ["found"]]
+
+
+def test_a_text_that_only_speaks_of_a_retrieval_context_leaves_the_context_a_passage(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "answers.jsonl"
+    record = {"question": "What is a retrieval_context?", "answer": "a", "context": ["found"]}
+    path.write_text(json.dumps(record))
+    (example,) = Reading(path).singles()
+    assert [passage.text for passage in example.contexts] == ["found"]
+
+
+def test_a_retrieval_that_comes_late_out_of_a_generator_is_refused() -> None:
+    without = {"input": "q", "actual_output": "a", "context": ["ideal"]}
+    records = [without, without | {"input": "q2", "retrieval_context": ["found"]}]
+    with pytest.raises(BadInput, match="retrieval_context: a record before this one"):
+        list(Reading(record for record in records))
+    named = Reading((record for record in records), mapping={"contexts": "retrieval_context"})
+    assert [len(example.contexts) for example in named.singles()] == [0, 1]
 
 
 def test_the_passages_that_deepeval_joins_in_a_dataset_are_parted() -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -80,14 +80,20 @@ _CITED = "citations"
 class Columns:
     """How the columns of one file are read.
 
-    mapping: our field -> column, path or several of them (`records.paths`). cells: the values are cells of a CSV file,
-    where an empty one is a missing value, `""` an empty text, and a list is written as JSON. `never_seen`: the mapped
-    columns that no record had so far; `seen`: the columns of the first records; `first`: the first record; `sample`:
-    the first records; `unknown`: records without a known column; `ignored`: what is not read, counted. A field that is
-    mapped to no column (`references=`) is left out.
+    mapping: our field -> column, path or several of them (`records.paths`). cells: the values are cells of a CSV
+    file, where an empty one is a missing value, `""` an empty text, and a list is written as JSON. `never_seen`:
+    the mapped columns that no record had so far; `seen`: the columns of the first records; `first`: the first
+    record; `sample`: the first records; retrieval_follows: whether some record has a `retrieval_context`;
+    `unknown`: records without a known column; `ignored`: what is not read, counted. A field that is mapped to no
+    column (`references=`) is left out.
     """
 
-    def __init__(self, mapping: Mapping[str, str] | None = None, cells: bool = False) -> None:
+    def __init__(
+        self,
+        mapping: Mapping[str, str] | None = None,
+        cells: bool = False,
+        retrieval_follows: Callable[[], bool] = lambda: False,
+    ) -> None:
         self.ignored: Counter[str] = Counter()
         self._column_of: dict[str, str] = {}
         self._left_out: set[str] = set()
@@ -138,7 +144,8 @@ class Columns:
         self.predictions = PredictedAnswers()
         self.seen: dict[str, None] = {}
         self.first: dict[str, Any] = {}
-        self._has_retrieval = False  # a record had DeepEval's `retrieval_context`
+        self._has_retrieval: bool | None = None  # a record has DeepEval's `retrieval_context`
+        self._retrieval_follows = retrieval_follows
 
     @property
     def never_seen(self) -> set[str]:
@@ -247,7 +254,16 @@ class Columns:
             if column in record:
                 yield field, column, record[column]
         known_names = {_known_name(column) for column in record if isinstance(column, str)}
-        self._has_retrieval = self._has_retrieval or "retrieval_context" in known_names
+        if "retrieval_context" in known_names:
+            if self._has_retrieval is False and "contexts" not in self._column_of:
+                raise BadRecord(
+                    "retrieval_context: a record before this one has no such column, so that its `context` was read as "
+                    "the passages; give a list instead of a generator, or name the column, "
+                    f"{named('mapping', {'contexts': 'retrieval_context'})}"
+                )
+            self._has_retrieval = True
+        elif self._has_retrieval is None and "context" in known_names:
+            self._has_retrieval = self._retrieval_follows()
         beside = self._beside_input(record)
         if "answer" not in self._column_of:
             beside |= self._predicted(record)

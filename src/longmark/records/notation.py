@@ -130,22 +130,52 @@ def barred(value: Any) -> Any:
 
 def dotted(record: Any) -> Any:
     """The columns of a table by the parts of their names: `inputs.question` is `question` of `inputs`. Empty cells are
-    left out, and a list as Python prints it is read."""
+    left out, and a list as Python prints it is read; of texts it is one only where passages or right answers stand, since
+    an answer may be such a text."""
     if not isinstance(record, dict):
         return record
     groups: dict[str, dict[str, Any]] = {}
     for column, cell in record.items():
         group, dot, name = str(column).partition(".")
-        if dot and cell is not None:
-            groups.setdefault(group, {})[name] = listed(cell)
+        if not dot or cell is None:
+            continue
+        opened = listed(cell)
+        if group != "reference" and name.casefold() not in _DATA and _are_texts(opened):
+            opened = cell
+        groups.setdefault(group, {})[name] = opened
     return groups
 
 
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str | None) for item in value)
+
+
 def without_data(variables: Any) -> Any:
-    """The variables of a test without those that hold passages or right answers."""
+    """The variables of a test without those that hold passages or right answers, or name a file."""
     if not isinstance(variables, dict):
         return variables
-    return {name: value for name, value in variables.items() if name.casefold() not in _DATA}
+    return {
+        name: value
+        for name, value in variables.items()
+        if name.casefold() not in _DATA and not _is_file(value)
+    }
+
+
+def without_files(value: Any) -> Any:
+    """A text, or the items of a list, less those that name a file (promptfoo: `file://notes.txt`); None where nothing is
+    left."""
+    if isinstance(value, list):
+        return [item for item in value if not _is_file(item)] or None
+    return None if _is_file(value) else value
+
+
+def files_among(value: Any) -> list[Any]:
+    """What of a text, or of the items of a list, names a file."""
+    return [item for item in (value if isinstance(value, list) else [value]) if _is_file(item)]
+
+
+def _is_file(value: Any) -> bool:
+    return isinstance(value, str) and value.startswith("file://") and "\n" not in value
 
 
 def distinct(values: Any) -> list[Any]:

@@ -31,6 +31,15 @@ _LISTS = frozenset(("contexts", "references"))
 _COLUMN = re.compile(r"[\w \-]+")  # a text that can only be the name of a column
 LONGEST = 2_000
 """Characters of a path."""
+_STEPS = (
+    "subexpression",
+    "index_expression",
+    "pipe",
+    "projection",
+    "value_projection",
+    "filter_projection",
+)
+"""Nodes of JMESPath whose first child is evaluated where they stand, and the others at what it gives."""
 _LEVELS = 6
 _NAMES = 300  # of the paths that a wrong one is compared with
 
@@ -144,6 +153,41 @@ def compiled(path: str) -> Callable[[Any], Any] | None:
     return find
 
 
+@cache
+def columns_of(path: str) -> frozenset[str]:
+    """The columns of a record that a path reads, without those that a function of the whole record looks for."""
+    import jmespath
+
+    if _COLUMN.fullmatch(path) or compiled(path) is None:
+        return frozenset((path,))
+    return frozenset(_fields_of(jmespath.compile(path).parsed, of_record=True))
+
+
+def _fields_of(node: dict[str, Any], *, of_record: bool) -> Iterator[str]:
+    """The fields of the record in a node of JMESPath. of_record: the node is evaluated at the record itself."""
+    kind = node["type"]
+    if kind == "field":
+        if of_record:
+            yield node["value"]
+        return
+    for place, child in enumerate(node["children"]):
+        if not isinstance(child, dict):  # an end of a slice
+            continue
+        beneath = place > 0 and kind in _STEPS
+        at_record = kind != "expref" and (not beneath or _is_record(node["children"][0]))
+        yield from _fields_of(child, of_record=of_record and at_record)
+
+
+def _is_record(node: dict[str, Any]) -> bool:
+    """Whether a node of JMESPath is the record, `@`, or a list of it, `[@][?…]`."""
+    if node["type"] == "current":
+        return True
+    children = node.get("children") or []
+    if node["type"] == "multi_select_list":
+        return any(map(_is_record, children))
+    return node["type"] in (*_STEPS, "flatten") and _is_record(children[0])
+
+
 def _answer(value: Any) -> Any:
     """What was answered: the saved object itself where it cites, so that its sources are read, too."""
     if replies.cited_reply_of(value) is not None:
@@ -191,6 +235,8 @@ def _options() -> Any:
         notation.listed,
         notation.dotted,
         notation.without_data,
+        notation.without_files,
+        notation.files_among,
         notation.distinct,
         notation.digest,
         notation.short,

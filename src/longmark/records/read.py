@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from longmark.records.encodings import check_encoding, encoding_note
 from longmark.records.example import Example, Question
 from longmark.records.expected import ExpectationsOfQuestions
 from longmark.records.files import BadLines
+from longmark.records.ideal_passages import retrieval_is_in
 from longmark.records.kept import KeptFile
 from longmark.records.merged import MergedSystems
 from longmark.records.messages import parsed
@@ -99,7 +101,7 @@ class Reading:
                 f"examples: expected a file, records or a DataFrame, found {type(examples).__name__}"
             )
         if isinstance(examples, Mapping):  # a DatasetDict, too
-            if _are_columns(examples):
+            if sources.are_columns(examples):
                 raise UserError(
                     f"examples: {type(examples).__name__} of columns is no list of records; give a table, such as "
                     "pandas.DataFrame(columns), or [dict(zip(columns, row)) for row in zip(*columns.values())]"
@@ -254,18 +256,19 @@ class Reading:
     def notices(self) -> tuple[str, ...]:
         """What should be known of the texts that were read."""
         put_together = self._passages.notice(self.name)
-        of_texts = (*self.ids_for_texts, *filter(None, (put_together, self._cut_texts())))
         of_questions = self._questions.notices() if self._questions is not None else ()
-        of_folder = (self._of_folder,) if self._of_folder else ()
         predicted = self._columns.predictions.notice(self.name) if not self.part else ""
-        of_texts = (*filter(None, (predicted,)), *of_texts)
-        return (
-            *of_folder,
+        notices = (
+            self._of_folder,
             *of_questions,
-            *of_texts,
+            predicted,
+            *self.ids_for_texts,
+            put_together,
+            self._cut_texts(),
             *self._expectations.notices(),
             *self._merged.notices(),
         )
+        return tuple(filter(None, notices))
 
     def _cut_texts(self) -> str:
         """That texts are as long as a cell of a spreadsheet can be; "" where none is."""
@@ -406,7 +409,12 @@ class Reading:
         return [note] if text and (note := encoding_note(Path(self.name))) else []
 
     def _new_columns(self) -> Columns:
-        return Columns(self._mapping, cells=self._kind in sources.CELLS)
+        source = (self._given, self._kind, self._encoding)
+        return Columns(
+            self._mapping,
+            cells=self._kind in sources.CELLS,
+            retrieval_follows=partial(retrieval_is_in, *source),
+        )
 
     def _raw(self) -> Iterator[tuple[int, Any]]:
         if isinstance(self._given, Path):
@@ -482,15 +490,6 @@ def _each(raw: Iterator[tuple[int, Any]], shape: Shape) -> Iterator[tuple[int, A
     for row, (place, record) in enumerate(raw):
         for opened in shape.opened(record, row):
             yield place, opened
-
-
-def _are_columns(table: Mapping[str, Any]) -> bool:
-    """Whether a mapping is a table by columns, not a set of lists of records."""
-    return all(
-        isinstance(column, list | tuple)
-        and not any(isinstance(cell, Mapping | Question) for cell in column)
-        for column in table.values()
-    )
 
 
 def _fills_a_cell(text: str) -> bool:

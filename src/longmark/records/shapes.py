@@ -6,7 +6,6 @@ The declarations are in `tools` (results and logs of evaluations) and `traces` (
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -15,8 +14,6 @@ from typing import Any
 from longmark.records import messages, notation, paths
 
 _SHORT = 200  # characters of a text that is kept beside the fields
-_WORD = re.compile(r"\w+")
-_QUOTED = re.compile(r'"([^"]+)"')  # the name of a column that is no word, in a path
 
 
 @dataclass(frozen=True)
@@ -159,8 +156,7 @@ class Shape:
                 ignored["turns without a recorded answer"] += len(turns) - last_question - 1
                 turns = turns[: last_question + 1]
             fields["turns"] = turns
-        of_fields = " ".join(self.fields.values())
-        used = {*_WORD.findall(of_fields), *_QUOTED.findall(of_fields), "question", "answer"}
+        used = {"question", "answer"}.union(*map(paths.columns_of, self.fields.values()))
         short = {
             key: value for key, value in record.items() if key not in used and _is_short(value)
         }

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from longmark.records import containers, qrels, topics
 from longmark.records.arrow_records import BATCH, of_batches, of_files
 from longmark.records.csv_records import csv_records
 from longmark.records.encodings import encoding_note
+from longmark.records.example import Question
 from longmark.records.files import (
     at,
     check,
@@ -250,6 +251,15 @@ _OTHERS: dict[str, Callable[[Path], Records]] = {
 def is_frame(examples: Any) -> bool:
     """Whether something is a table of Arrow, pandas or polars (it has Arrow's interface for tables)."""
     return hasattr(examples, "__arrow_c_stream__")
+
+
+def are_columns(table: Mapping[str, Any]) -> bool:
+    """Whether a mapping is a table by columns, not a set of lists of records."""
+    return all(
+        isinstance(column, list | tuple)
+        and not any(isinstance(cell, Mapping | Question) for cell in column)
+        for column in table.values()
+    )
 
 
 def of_frame(frame: Any) -> Records:

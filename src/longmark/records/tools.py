@@ -7,13 +7,17 @@ from __future__ import annotations
 
 from longmark.records.shapes import Container, Shape
 
-_ASKED = "scored_question(without_data(vars))"  # the variables of a test, less its passages and references
+_ASKED = "scored_question(without_data(vars))"  # less passages, references and files
 _RIGHT = (  # and the variables, whose names may stand there
     "[not_null(vars.reference, vars.expected, vars.expected_output, vars.ground_truth,"
     " [testCase.assert, testCase.assert[].assert[]][] | [?type(type)=='string'"
     " && (contains(['equals', 'similar', 'factuality', 'model-graded-factuality'], type)"
     " || starts_with(type, 'similar:'))].value), vars]"
 )
+_FILES_OF_PASSAGES = "passages that are files"
+_PASSAGES_OF_TEST = "not_null({0}contexts, {0}context, {0}documents, {0}passages)"
+_OF_VARIABLES = _PASSAGES_OF_TEST.format("vars.")
+_OF_COLUMNS = _PASSAGES_OF_TEST.format("")
 _TABLE_RIGHT = "[not_null(reference, expected, expected_output, ground_truth), promptfoo.vars]"
 
 PROMPTFOO = Shape(
@@ -26,8 +30,7 @@ PROMPTFOO = Shape(
         "question": f"not_null([{_ASKED}][?type(@)=='string'] | [0], scored_question(prompt.raw))",
         "question_id": f"type({_ASKED}) != 'string' && type(vars) == 'object' && digest(vars) || `null`",
         "answer": "scored_answer(response.output)",
-        "contexts": "not_null(vars.contexts, vars.context, vars.documents, vars.passages,"
-        " passages_beside(response.output))",
+        "contexts": f"not_null(without_files({_OF_VARIABLES}), passages_beside(response.output))",
         "references": f"promptfoo_references({_RIGHT}).texts",
         "system": "promptfoo_system({provider: provider.label || provider.id || provider, prompt: prompt,"
         " prompts: log.prompts, promptIdx: promptIdx})",
@@ -39,6 +42,7 @@ PROMPTFOO = Shape(
     merged={"columns": "promptIdx"},  # in JSON Lines
     ignored={
         "further choices of a reply": "further_choices(response.output)",
+        _FILES_OF_PASSAGES: f"files_among({_OF_VARIABLES})",
         "references that are templates or files": f"promptfoo_references({_RIGHT}).unread",
         "scores of assertions": "gradingResult.componentResults",
     },
@@ -52,14 +56,16 @@ PROMPTFOO_TABLE = Shape(
     fields={
         "id": "join('-', [to_string(row), to_string(promptfoo.number)])",  # as in its JSON
         "question": "scored_question(without_data(promptfoo.vars))",
-        "answer": "scored_answer(parsed(promptfoo.output))",  # an object stands in its cell as JSON
-        "contexts": "not_null(contexts, context, documents, passages)",
+        # An object and a text that is JSON are one there; promptfoo's assertions read the text of both.
+        "answer": "scored_answer(promptfoo.output)",
+        "contexts": f"without_files({_OF_COLUMNS})",
         "references": f"promptfoo_references({_TABLE_RIGHT}).texts",
         "system": "promptfoo.system",
     },
     meta={"reason": "promptfoo.reason"},
     records_at="promptfoo_answers(@)",
     ignored={
+        _FILES_OF_PASSAGES: f"files_among({_OF_COLUMNS})",
         "references that are templates or files": f"promptfoo_references({_TABLE_RIGHT}).unread",
         "scores of answers": "promptfoo.scores",
     },

@@ -124,6 +124,7 @@ MLFLOW_TABLE = replace(
     when="",
 )
 
+_ROOTS = "parsed(observations)[?!parentObservationId && contains(['SPAN', 'AGENT', 'CHAIN', 'GENERATION'], type)]"
 LANGFUSE = Shape(
     "Langfuse traces",
     "Langfuse, commit 0e72976 (worker/src/features/database-read-stream/trace-stream.ts)",
@@ -139,6 +140,9 @@ LANGFUSE = Shape(
     },
     meta={"tags": "parsed(tags)"},
     beside="metadata",
+    # The outermost observations all failed; an export without them counts those that did.
+    failed=f"({_ROOTS} | [0] && !([?level != 'ERROR']))"
+    " || (level == 'ERROR' && observationCount && errorCount == observationCount)",
     merged={"releases": "release", "versions": "version"},
     conversation=("input", "output"),
     ignored={
