@@ -62,6 +62,7 @@ Never read.
 """
 PRINTED = [
     "Dams & rivers[1]",
+    "Doe",
     "Rain fell in Köln, naïve Čapek.",
     "Methods",
     "We pumped 10 kilo metre of water[2] as [doe99, roe] and others [see poe, p. 3] say.",
@@ -124,7 +125,7 @@ CASES = {
     "a document command": (r"\NewDocumentCommand{\k}{m}{<#1>} \k{x}", "<x>"),
     "a title in the document": (
         r"\begin{document}\title{Dams}\author{Doe} Rain.\end{document}",
-        "Dams\n\nRain.",
+        "Dams\n\nDoe\n\nRain.",
     ),
     "a note in a note": (r"a\footnote{b\footnote{c}}", "a[1]\n\n[1] b[2]\n\n[2] c"),
 }

@@ -1,9 +1,10 @@
 """LaTeX sources as plain text: what a reader of the printed page sees, with formulas as TeX.
 
-Read: title, headings, paragraphs, lists, tables by row, captions, footnotes (at the end, each behind its number),
-citations by their keys, addresses, code, the files that `\\input` names in the folder, and the macros that the document
-defines. Left out and counted: comments, pictures and drawings, the list of references, struck-out words, files that are
-missing or outside the folder. Conditions (`\\ifdraft`) are read with both branches, `\\iffalse` is a comment.
+Read: title, authors, date, headings, paragraphs, lists with their numbers, tables by row, captions, footnotes (at the
+end, each behind its number), citations by their keys, addresses, code, the files that `\\input` names in the folder,
+and the macros that the document defines. Left out and counted: comments, pictures and drawings, the list of references,
+struck-out words, files that are missing or outside the folder. Conditions (`\\ifdraft`) are read with both branches,
+`\\iffalse` is a comment.
 
 pylatexenc 2.11 leaves out the keys of citations, macros of the document's own and `\\verb`, cuts an address at its `%`
 and writes `\\multicolumn` as its arguments, without a word of it; so sources are read here.
@@ -12,25 +13,26 @@ and writes `\\multicolumn` as its arguments, without a word of it; so sources ar
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable
 from pathlib import Path
 
 from longmark.contrib.make.rag import latex_words as words
 from longmark.contrib.make.rag.file_text import FileText
+from longmark.contrib.make.rag.latex_columns import columns_of
 from longmark.contrib.make.rag.latex_files import DEEPEST, LatexFiles
-from longmark.contrib.make.rag.latex_macros import DEFINITIONS, LatexMacros
+from longmark.contrib.make.rag.latex_inline import INLINE, citation
+from longmark.contrib.make.rag.latex_lists import FORMS, NUMBERED, OTHERS, LatexLists
+from longmark.contrib.make.rag.latex_macros import DEFINITIONS
 from longmark.contrib.make.rag.latex_quantity import QUANTITIES, quantity
-from longmark.contrib.make.rag.latex_scan import LatexScanner
-from longmark.contrib.make.rag.latex_table import LatexTables
+from longmark.contrib.make.rag.latex_writer import LatexWriter
+from longmark.contrib.make.rag.list_numbers import numeral
 from longmark.contrib.make.rag.paragraphs import joined
-from longmark.contrib.make.rag.xml_tree import PageOfXml
-
-_DEEPEST_ARGUMENT = 40  # arguments in each other that are read
 
 _CITES = re.compile(r"(?:[a-zA-Z]*[cC]ite[a-zA-Z]*)")
-_KEYS = re.compile(r"\s*,\s*")
-_OF_PREAMBLES = DEFINITIONS | {"title", "iffalse", "input", "include", "import", "subimport"}
+_TITLE_OPTION = re.compile(r"(?:^|,)\s*title\s*=\s*(\{[^{}]*\}|[^,{}]*)")
+_OF_PREAMBLES = (
+    DEFINITIONS | words.FRONT | {"title", "iffalse", "input", "include", "import", "subimport"}
+)
 
 
 def latex_text(path: Path, limit: int, folder: Path | None = None) -> FileText:
@@ -41,21 +43,17 @@ def latex_text(path: Path, limit: int, folder: Path | None = None) -> FileText:
     return _LatexReader(files, len(source)).read(source)
 
 
-class _LatexReader:
-    """Reads one document. muted: in its preamble."""
+class _LatexReader(LatexWriter):
+    """Reads one document."""
 
     def __init__(self, files: LatexFiles, length: int) -> None:
+        super().__init__(length)
         self._files = files
-        self._page = PageOfXml()
-        self._scanner = LatexScanner("")
-        self._macros = LatexMacros.of_source(length)
         self._notes: list[str] = []
         self._title = ""
-        self._muted = False
-        self._depth = 0
+        self._front: list[str] = []  # what the preamble says beside the title
+        self._lists = LatexLists()
         self._files_open = 0
-        self._tables = LatexTables(self._page)
-        self._in_line = 0
         self._handlers = self._commands()
 
     def read(self, source: str) -> FileText:
@@ -73,110 +71,6 @@ class _LatexReader:
         text, headings = joined(self._page.paragraphs)
         left_out = self._page.left_out + self._files.left_out
         return FileText(text, headings, left_out=dict(+left_out))
-
-    # Tokens ----------------------------------------------------------------------------------------------------------
-
-    def _write(self, text: str, in_line: bool = False) -> None:
-        """Writes a source. in_line: without paragraphs of its own, as in a heading."""
-        if self._depth >= _DEEPEST_ARGUMENT:
-            self._page.left_out["arguments that are too deep in each other"] += 1
-            return
-        outer = self._scanner
-        self._scanner = LatexScanner(text)
-        self._depth += 1
-        self._in_line += in_line
-        while (token := self._scanner.token()) is not None:
-            if not self._token(*token):
-                break
-        self._page.left_out["arguments without an end"] += self._scanner.unclosed
-        self._page.left_out["comments"] += self._scanner.comments
-        self._in_line -= in_line
-        self._depth -= 1
-        self._scanner = outer
-
-    def _token(self, kind: str, text: str) -> bool:
-        """Writes a token; False at the end of the document."""
-        if kind == "macro":
-            return self._command(text)
-        if kind == "paragraph":
-            self._break()
-        elif kind == "symbol":
-            self._symbol(text)
-        elif kind == "mark":
-            self._mark(text)
-        elif kind == "text":
-            self._text(words.QUOTES.sub(lambda match: words.AS_PRINTED[match[0]], text))
-        return True
-
-    def _text(self, text: str) -> None:
-        if self._muted:
-            return
-        if self._tables and text.strip():
-            self._tables.begin_cell()
-        if not self._tables or text.strip() or self._tables.cell_open:
-            self._page.text(text)
-
-    def _break(self, _name: str = "") -> None:
-        """The end of a paragraph."""
-        if self._in_line or self._tables:
-            self._text(" ")
-        elif not self._muted:
-            self._page.whole("p", "")
-
-    def _mark(self, mark: str) -> None:
-        if mark == "~":
-            self._text(" ")
-        elif mark == "&":
-            if self._tables and not self._in_line:
-                self._tables.end_cell()
-            else:
-                self._text(" ")
-        elif mark[0] == "$":
-            formula = (
-                self._scanner.until("$$") if mark == "$$" else None
-            ) or self._scanner.formula()
-            if formula is None:
-                self._text(mark)
-            else:
-                self._formula(formula, is_paragraph=mark == "$$")
-        elif mark == "\\":
-            self._text(mark)
-
-    def _symbol(self, symbol: str) -> None:
-        if symbol == "\\":
-            self._scanner.option()
-            if self._tables and not self._in_line:
-                self._tables.end_row()
-            elif self._in_line or self._muted:
-                self._text(" ")
-            else:
-                self._page.whole("br", "")
-        elif symbol == "(":
-            self._formula(self._scanner.until("\\)"))
-        elif symbol == "[":
-            self._formula(self._scanner.until("\\]"), is_paragraph=True)
-        elif symbol in words.SYMBOLS:
-            self._text(words.SYMBOLS[symbol])
-        elif symbol in words.ACCENTS:
-            self._accent(symbol)
-
-    def _accent(self, accent: str) -> None:
-        letter = self._scanner.argument().strip()
-        plain = {"\\i": "i", "\\j": "j"}.get(letter, letter)
-        if not plain:
-            return
-        composed = unicodedata.normalize("NFC", plain[0] + words.ACCENTS[accent])
-        self._text(composed + plain[1:])
-
-    def _formula(self, formula: str | None, is_paragraph: bool = False) -> None:
-        """A formula in the text, or as a paragraph."""
-        if formula is None or self._muted:
-            return
-        text = self._macros.formula(formula)
-        if is_paragraph and not (self._tables or self._in_line):
-            self._page.whole("p", text)
-        else:
-            self._text(text)
 
     # Commands --------------------------------------------------------------------------------------------------------
 
@@ -203,6 +97,12 @@ class _LatexReader:
             "mintinline": self._code,
             **dict.fromkeys(("caption", "captionof"), self._caption),
             "item": self._item,
+            **dict.fromkeys(INLINE, self._inline),
+            **dict.fromkeys(FORMS, self._number_of_list),
+            **dict.fromkeys(("setcounter", "addtocounter"), self._set_counter),
+            **dict.fromkeys(words.FRONT, self._front_matter),
+            **dict.fromkeys(words.PARTS, self._part),
+            **dict.fromkeys(("and", "And", "AND"), self._next_author),
             "bibitem": self._bibitem,
             **dict.fromkeys(("par", "newpage", "clearpage", "cleardoublepage"), self._break),
             **dict.fromkeys(("newline", "linebreak", "tabularnewline"), self._line_break),
@@ -232,7 +132,7 @@ class _LatexReader:
         elif name in words.CHARACTERS:
             self._text(words.CHARACTERS[name])
         elif _CITES.fullmatch(name) and name != "nocite":
-            self._cite()
+            self._write(citation(self._scanner), in_line=True)
         elif name in words.NO_TEXT or name in words.TABLE_RULES:
             self._scanner.skip_aside()
             self._scanner.option()
@@ -244,9 +144,12 @@ class _LatexReader:
             self._scanner.option()
         else:
             self._scanner.skip_aside()
+            if name not in words.FONTS and self._scanner.next_character() == "{":
+                self._begin_argument()
         return True
 
     def _text_last(self, before: int) -> None:
+        self._scanner.option()
         self._scanner.option()
         for _ in range(before):
             self._scanner.argument()
@@ -286,15 +189,34 @@ class _LatexReader:
         self._write_title()  # in the preamble it waits
 
     def _write_title(self, _name: str = "") -> None:
-        if self._title and not self._muted:
-            title = self._title
-            self._title = ""
+        if self._muted:
+            return
+        title = self._title
+        front = self._front
+        self._title = ""
+        self._front = []
+        if title:
             self._block("h1", title)
+        for source in front:
+            self._block("p", source)
 
-    def _block(self, tag: str, text: str) -> None:
-        self._page.start(tag)
-        self._write(text, in_line=True)
-        self._page.end(tag)
+    def _front_matter(self, _name: str) -> None:
+        """What stands beside the title: that of the preamble is printed with it."""
+        self._scanner.option()
+        source = self._scanner.argument()
+        if self._muted:
+            self._front.append(source)
+        else:
+            self._block("p", source)
+
+    def _next_author(self, _name: str) -> None:
+        self._page.paragraphs.strip_end()
+        self._text(", ")
+
+    def _part(self, _name: str) -> None:
+        self._text(" ")
+        self._write(self._scanner.argument(), in_line=True)
+        self._text(" ")
 
     def _heading(self, name: str) -> None:
         self._scanner.skip_aside()
@@ -323,16 +245,6 @@ class _LatexReader:
     def _note_text(self, _name: str) -> None:
         self._scanner.option()
         self._notes.append(self._scanner.argument())
-
-    def _cite(self) -> None:
-        """A citation: what stands before the keys, the keys, what stands behind them."""
-        options = [option for _ in range(2) if (option := self._scanner.option()) is not None]
-        keys = ", ".join(key for key in _KEYS.split(self._scanner.argument().strip()) if key)
-        before = f"{options[0]} " if len(options) == 2 and options[0] else ""
-        behind = f", {options[-1]}" if options and options[-1] else ""
-        self._text("[")
-        self._write(f"{before}{keys}{behind}", in_line=True)
-        self._text("]")
 
     def _reference(self, _name: str) -> None:
         self._text(f"[{self._scanner.argument()}]")
@@ -363,10 +275,22 @@ class _LatexReader:
     def _item(self, _name: str) -> None:
         self._scanner.skip_aside()
         label = self._scanner.option()
+        if label is None:
+            label = self._lists.next_label(f"label{self._lists.counter}" in self._macros)
         self._page.whole("li", "")
         if label:
             self._write(label, in_line=True)
             self._text(" ")
+
+    def _number_of_list(self, form: str) -> None:
+        """The number of a counter of lists; other counters are not known."""
+        number = self._lists.number_of(self._scanner.argument().strip())
+        if number is not None:
+            self._text(numeral(number, FORMS[form]))
+
+    def _set_counter(self, name: str) -> None:
+        counter = self._scanner.argument().strip()
+        self._lists.set(counter, self._scanner.argument(), is_added=name == "addtocounter")
 
     def _bibitem(self, _name: str) -> None:
         self._scanner.option()
@@ -450,10 +374,23 @@ class _LatexReader:
             self._block("h2", self._scanner.argument())
 
     def _begin_block(self, name: str) -> None:
-        option = self._scanner.option()
+        if name in NUMBERED or name in OTHERS:
+            self._scanner.skip_aside()
+            option = self._scanner.option()
+            self._lists.begin(name, option)
+        else:
+            option = self._scanner.option()
         for _ in range(words.ENVIRONMENTS.get(name, 0)):
             self._scanner.argument()
         self._break()
+        if name in words.BLOCKS:
+            self._scanner.skip_aside()
+            self._block("p", self._scanner.argument())
+        elif option and (title_option := _TITLE_OPTION.search(option)):
+            self._block("p", title_option[1])
+        if name not in words.ENVIRONMENTS and self._scanner.next_character() == "{":
+            self._write(self._scanner.argument(), in_line=True)
+            self._text(" ")
         if name in self._macros.theorems:
             title = f" ({option})" if option else ""
             self._write(f"{self._macros.theorems[name]}{title}. ", in_line=True)
@@ -462,23 +399,25 @@ class _LatexReader:
         if starred == "document":
             return False
         if starred in words.TABLES and self._tables:
+            self._end_text()
             self._tables.end()
         elif not self._muted:
+            if starred in NUMBERED or starred in OTHERS:
+                self._lists.end()
             self._break()
         return True
 
     def _begin_table(self, arguments: int) -> None:
         self._scanner.option()
-        for _ in range(arguments):
-            self._scanner.argument()
-        self._tables.begin()
+        declared = [self._scanner.argument() for _ in range(arguments)]
+        self._tables.begin(columns_of(declared[-1]))
 
     def _multicolumn(self, _name: str) -> None:
         columns = self._scanner.argument()
         self._scanner.argument()
         content = self._scanner.argument()
         if self._tables and not self._in_line:
-            self._tables.begin_cell(columns=_count(columns))
+            self._tables.begin_cell(columns=_count(columns), is_own_form=True)
         self._write(content, in_line=True)
 
     def _multirow(self, _name: str) -> None:

@@ -16,6 +16,7 @@ _USED_MACRO = re.compile(r"\\([a-zA-Z@]+)")
 _PLAIN_FORMULA = re.compile(r"[^\\^_{}$]*")
 _NO_FORMULA = re.compile(
     r"\\(?:label|nonumber|notag)\b\s*(?:\{[^{}]*\})?|\\displaystyle\b|%[^\n]*\n"
+    r"|\\[hv]?phantom\s*\{[^{}]*\}"
 )
 _BY_NUMBER = frozenset({"newcommand", "renewcommand", "providecommand", "DeclareRobustCommand"})
 _BY_LETTERS = frozenset({"NewDocumentCommand", "RenewDocumentCommand", "ProvideDocumentCommand"})

@@ -93,6 +93,14 @@ class LatexScanner:
         reading = self._top()
         return reading.text[reading.at : reading.at + 1]
 
+    def match(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
+        """What a pattern matches here, which is then read."""
+        reading = self._top()
+        match = pattern.match(reading.text, reading.at)
+        if match is not None:
+            reading.at = match.end()
+        return match
+
     def argument(self, is_address: bool = False) -> str:
         """The next argument: what is in braces, a command, or a character. is_address: `%` begins no comment in it."""
         reading = self._top()

@@ -19,14 +19,6 @@ HEADINGS = {
 NO_TEXT = {
     "label": 1,
     "index": 1,
-    "author": 1,
-    "date": 1,
-    "affil": 1,
-    "affiliation": 1,
-    "address": 1,
-    "email": 1,
-    "institute": 1,
-    "orcid": 1,
     "hspace": 1,
     "vspace": 1,
     "addvspace": 1,
@@ -46,8 +38,6 @@ NO_TEXT = {
     "pagenumbering": 1,
     "setlength": 2,
     "addtolength": 2,
-    "setcounter": 2,
-    "addtocounter": 2,
     "stepcounter": 1,
     "refstepcounter": 1,
     "bibliographystyle": 1,
@@ -81,7 +71,20 @@ NO_TEXT = {
     "usetikzlibrary": 1,
     "usetheme": 1,
     "input@path": 1,
-    "keywords": 0,
+    "phantom": 1,
+    "hphantom": 1,
+    "vphantom": 1,
+    "columncolor": 1,
+    "extracolsep": 1,
+    "setlist": 1,
+    "newlist": 3,
+    "DeclareSIUnit": 2,
+    "corref": 1,
+    "fnref": 1,
+    "orcidlink": 1,
+    "ORCID": 1,
+    "orcid": 1,
+    "the": 0,
 }
 # Commands that have a text behind arguments that are none -> how many.
 TEXT_LAST = {
@@ -111,7 +114,7 @@ LEFT_OUT = {
     "printbibliography": "lists of references",
     **dict.fromkeys(("sout", "st", "xout", "cancel"), "passages that are struck out"),
 }
-RAISED = {"textsuperscript": "sup", "textsubscript": "sub"}
+RAISED = {"textsuperscript": "sup", "textsubscript": "sub", "inst": "sup"}
 REFERENCES = frozenset({"ref", "eqref", "autoref", "cref", "Cref", "nameref", "vref", "pageref"})
 NOTES = frozenset({"footnote", "endnote", "thanks", "tnote", "sidenote", "marginpar"})
 MATH = frozenset(
@@ -130,7 +133,6 @@ MATH = frozenset(
 )
 VERBATIM = frozenset({"verbatim", "Verbatim", "lstlisting", "minted", "alltt", "BVerbatim"})
 DRAWINGS = frozenset({"tikzpicture", "pgfpicture", "picture", "pspicture", "forest", "axis"})
-LISTS = frozenset({"itemize", "enumerate", "description", "compactitem", "compactenum", "tasks"})
 TABLES = {  # -> how many arguments stand before its rows
     "tabular": 1,
     "tabular*": 2,
@@ -161,7 +163,76 @@ ENVIRONMENTS = {
     "threeparttable": 0,
     "tablenotes": 0,
 }
-THEOREMS = {"proof": "Proof"}
+THEOREMS = {
+    name.lower(): name
+    for name in (
+        "Proof",
+        "Theorem",
+        "Lemma",
+        "Corollary",
+        "Proposition",
+        "Definition",
+        "Remark",
+        "Example",
+        "Conjecture",
+        "Claim",
+    )
+}
+BLOCKS = frozenset({"block", "alertblock", "exampleblock"})  # of slides, with a title
+# What stands on the first page beside the title, with one argument.
+FRONT = frozenset(
+    {
+        "author",
+        "date",
+        "subtitle",
+        "affil",
+        "affiliation",
+        "address",
+        "email",
+        "institute",
+        "abstract",
+        "keywords",
+        "subjclass",
+        "dedication",
+    }
+)
+# Parts of an address or of a list of authors, which stand apart from each other.
+PARTS = frozenset(
+    {
+        "institution",
+        "department",
+        "streetaddress",
+        "city",
+        "state",
+        "postcode",
+        "country",
+        "organization",
+        "IEEEauthorblockN",
+        "IEEEauthorblockA",
+    }
+)
+FONTS = frozenset(
+    {
+        "textbf",
+        "textit",
+        "textsl",
+        "textsc",
+        "texttt",
+        "textsf",
+        "textrm",
+        "textmd",
+        "textup",
+        "textnormal",
+        "text",
+        "emph",
+        "underline",
+        "mbox",
+        "uline",
+        "mathrm",
+        "MakeUppercase",
+        "MakeLowercase",
+    }
+)
 
 ACCENTS = {
     "`": "\u0300",
@@ -216,7 +287,51 @@ CHARACTERS = {
     "textdegree": "°",
     "degree": "°",
     "celsius": "°C",
+    "degreeCelsius": "°C",
+    "degreeFahrenheit": "°F",
+    "percent": "%",
+    "perthousand": "‰",
+    "ohm": "Ω",
+    "textohm": "Ω",
     "textmu": "µ",
+    "textminus": "−",
+    "textdiv": "÷",
+    "textsurd": "√",
+    "textlnot": "¬",
+    "textperthousand": "‰",
+    "textpertenthousand": "‱",
+    "textonequarter": "¼",
+    "textthreequarters": "¾",
+    "textonesuperior": "¹",
+    "texttwosuperior": "²",
+    "textthreesuperior": "³",
+    "textordmasculine": "º",
+    "textordfeminine": "ª",
+    "textfractionsolidus": "⁄",
+    "textnumero": "№",
+    "textsterling": "£",
+    "textcent": "¢",
+    "textwon": "₩",
+    "textcelsius": "℃",
+    "textasteriskcentered": "*",
+    "textperiodcentered": "·",
+    "textquotedbl": '"',
+    "textquotesingle": "'",
+    "textquotestraightdblbase": '"',
+    "quotedblbase": "„",
+    "quotesinglbase": "‚",
+    "guilsinglleft": "‹",
+    "guilsinglright": "›",
+    "textexclamdown": "¡",
+    "textquestiondown": "¿",
+    "textbardbl": "‖",
+    "textdagger": "†",
+    "textdaggerdbl": "‡",
+    "textparagraph": "¶",
+    "textleftarrow": "←",
+    "textrightarrow": "→",
+    "textasciigrave": "`",
+    "slash": "/",
     "textpm": "±",
     "texttimes": "×",
     "textendash": "–",
@@ -247,7 +362,6 @@ CHARACTERS = {
     "texttrademark": "™",
     "textsection": "§",
     "textonehalf": "½",
-    "percent": "%",
     "LaTeX": "LaTeX",
     "LaTeXe": "LaTeX2e",
     "TeX": "TeX",

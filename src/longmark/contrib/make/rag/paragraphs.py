@@ -131,6 +131,18 @@ class ParagraphCollector:
         self._said = 0  # characters of the page
         self._repeated = 0  # those of cells that stand in further rows or columns
 
+    @property
+    def last_character(self) -> str:
+        """The last character of the paragraph so far; empty at its beginning."""
+        return self._words[-1][-1:] if self._words else ""
+
+    def strip_end(self) -> None:
+        """Takes the room at the end of the paragraph so far away."""
+        while self._words and not (text := self._words[-1].rstrip()):
+            self._words.pop()
+        if self._words:
+            self._words[-1] = text
+
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         self._depth += 1
         if self._depth > self._deepest:
