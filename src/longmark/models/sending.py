@@ -298,7 +298,10 @@ class Sender:
 
     async def until_stopped(self, work: Coroutine[Any, Any, T], grace: float = 0.0) -> T:
         """What the work gives. Where the run is stopped, and the work takes more than `grace` seconds longer, it is
-        cancelled, and Stopped raised."""
+        cancelled, and Stopped raised. After a stop, work without grace is not begun."""
+        if self.stopped and not grace:
+            work.close()
+            raise Stopped("The run was stopped before this request.")
         task = asyncio.ensure_future(work)
         stop = asyncio.ensure_future(self._stopped.wait())
         try:
