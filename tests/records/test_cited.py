@@ -11,7 +11,8 @@ import pytest
 import longmark
 from longmark.errors import BadInput
 from longmark.records import Example
-from longmark.records.cited import CitedSource, cited_answer, id_list, sources_of, titled
+from longmark.records.cited import CitedSource, sources_of, titled
+from longmark.records.cited_parts import cited_answer, id_list
 from longmark.records.read import Reading
 from longmark.records.values import Problem
 
@@ -38,7 +39,7 @@ def test_a_run_of_trec_cites_ids_without_texts_and_is_unscored_with_the_reason(
         CitedSource(id="msmarco_v2.1_doc_00_1#4_77"),
         CitedSource(id="msmarco_v2.1_doc_00_2#1_12"),
     )
-    assert examples[2].answer == "In Italy. [doc-7]"
+    assert examples[2].answer == "In Italy [doc-7]."
     assert examples[2].sources == (CitedSource(id="doc-7"),)
     record = json.loads((TOOLS / "trec-rag.jsonl").read_text("utf-8").splitlines()[0])
     found = scores(record, tmp_path)
@@ -93,7 +94,7 @@ def test_cited_parts_of_any_tool_are_one_answer_with_markers() -> None:
         "references": ["It rains a lot."],
     }
     example = read(record)
-    assert example.answer == "It rains. [a b][c] So."
+    assert example.answer == "It rains [a b][c]. So."
     assert example.references == ("It rains a lot.",)
     assert example.sources == (CitedSource(id="a b"), CitedSource(id="c"))
 
@@ -119,7 +120,7 @@ def test_empty_passages_keep_the_numbers_of_those_behind_them(tmp_path: Path) ->
 def test_an_id_that_only_a_part_has_is_a_source_behind_the_list_of_references() -> None:
     parts = [{"text": "So.", "citations": ["b", 0]}, {"text": "No.", "citations": ["c"]}]
     example = read({"topic_id": "1", "references": ["a", "b"], "answer": parts})
-    assert example.answer == "So. [b][1] No. [c]"
+    assert example.answer == "So [b][1]. No [c]."
     assert [source.id for source in example.sources or ()] == ["a", "b", "c"]
 
 

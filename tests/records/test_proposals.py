@@ -261,7 +261,7 @@ def test_an_answer_in_cited_parts_among_texts_names_the_option_that_keeps_its_ci
     assert str(caught.value).endswith(option)
     mapping = {"answer": "not_null(cited_answer(answer), answer)"}
     answers = [example.answer for example in Reading(records, mapping=mapping).singles()]
-    assert answers == ["Ice floats [1].", "It is light. [1][2]"]
+    assert answers == ["Ice floats [1].", "It is light [1][2]."]
 
 
 def test_init_leaves_exact_match_out_where_references_are_long(

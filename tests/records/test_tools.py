@@ -24,7 +24,7 @@ from longmark.records.read import Reading
 
 TOOLS = Path(__file__).parent / "tools"
 NILE = ("Where is the Nile?", "In Africa.", ("The Nile is in Africa.",), ("In Africa.",))
-CITED = "In Africa. [1][2] It is long."
+CITED = "In Africa [1][2]. It is long."
 NILE_PAGE = "https://nile.org/a"
 FOUND, TOLD = (*NILE[:3], ()), (*NILE[:2], (), NILE[3])
 

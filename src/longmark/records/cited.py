@@ -1,13 +1,9 @@
-"""Answers that cite, as tools write them, and the sources that their markers name.
-
-TREC's RAG and RAGTIME tracks, and ragnarok, write an answer as a list of `{text, citations}`: numbers from 0 of the list
-`references`, or ids. It becomes one text with markers, `[1]` or `[id]`, behind each of its parts.
-"""
+"""The sources that the markers of an answer name, as files have them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, field_validator
@@ -36,10 +32,6 @@ _LONGEST_NAME = 200  # characters
 _TEXT_END = re.compile(r"[.!?…。！？؟۔।][\"'”’»)\]]*\s*$")
 _FAILED = "scrape failed"  # DeepResearch Bench, utils/scrape.py, where a page could not be read
 _ID = re.compile(r"\S{1,400}")
-_ADDRESS = re.compile(
-    r"(?:https?|ftp)://(?:www\.)?([^/?#]*)([^#]*)(?:#.*)?", re.IGNORECASE | re.DOTALL
-)
-_TRACKING = re.compile(r"(?<=[?&])(?:utm_\w+|ref|source)=[^&]*&?")
 
 
 class CitedSource(BaseModel):
@@ -122,14 +114,6 @@ def body_of(source: Mapping[str, Any]) -> Any:
     return "\n".join(body) if is_excerpts and body else body
 
 
-def comparable_id(source_id: str) -> str:
-    """An id as it is compared: an address without scheme, `www.`, tracking, fragment and last slash."""
-    match = _ADDRESS.fullmatch(source_id.strip())
-    if match is None:
-        return source_id.strip()
-    return f"{match[1].casefold()}{_TRACKING.sub('', match[2]).rstrip('?&/')}"
-
-
 def are_sources(value: Any) -> bool:
     """Whether a column called `sources` holds sources, at least one with its text: others hold names of files, or where
     a record is from."""
@@ -165,42 +149,6 @@ HOLDS_SOURCES: dict[str, Callable[[Any], bool]] = {"sources": are_sources}
 # For declarations of shapes ----------------------------------------------------------------------------------------
 
 
-def cited_answer(parts: Any) -> str | None:
-    """The text of a list of `{text, citations}`, with a marker behind each part; None of anything else."""
-    if not _is_cited(parts):
-        return None
-    return " ".join(
-        " ".join(filter(None, (part["text"].strip(), _markers(part.get("citations")))))
-        for part in parts
-    )
-
-
-def cited_ids(parts: Any) -> list[dict[str, Any]] | None:
-    """The sources that the parts of an answer cite by their ids, each once; None without any."""
-    if not _is_cited(parts):
-        return None
-    citations = [citation for part in parts for citation in _listed(part.get("citations"))]
-    ids = dict.fromkeys(citation for citation in citations if isinstance(citation, str))
-    return [_without_text(source_id) for source_id in ids] or None
-
-
-def id_list(references: Any) -> list[dict[str, Any]] | None:
-    """The sources of a list of ids; None if an entry has white space, and so is a text."""
-    entries = references if isinstance(references, list) else []
-    are_ids = all(isinstance(entry, str) and _ID.fullmatch(entry) for entry in entries)
-    return [_without_text(entry) for entry in entries] if entries and are_ids else None
-
-
-def part_sources(references_and_parts: Any) -> list[dict[str, Any]] | None:
-    """The sources of an answer in parts: those of its list of ids, and behind them the ids that only its parts have, so
-    that numbers still name places of the list."""
-    references, parts = references_and_parts
-    listed = id_list(references) or []
-    places = {source["id"] for source in listed}
-    added = [source for source in cited_ids(parts) or [] if source["id"] not in places]
-    return [*listed, *added] or None
-
-
 def snapshots(pages: Any) -> list[dict[str, Any]] | None:
     """The sources of DeepResearch Bench, address -> {url_content}; a page that could not be read has no text."""
     if not isinstance(pages, Mapping) or not pages:
@@ -234,25 +182,3 @@ def titled(documents: Any) -> list[str] | None:
 
 def _without_text(source_id: str) -> dict[str, Any]:
     return {"id": source_id, "text": None}
-
-
-def _is_cited(parts: Any) -> bool:
-    return (
-        isinstance(parts, list)
-        and bool(parts)
-        and all(isinstance(part, Mapping) and isinstance(part.get("text"), str) for part in parts)
-    )
-
-
-def _listed(citations: Any) -> Iterable[Any]:
-    """The citations of a part: a list, or the keys of an object of scores (RAGTIME)."""
-    return citations if isinstance(citations, list | Mapping) else ()
-
-
-def _markers(citations: Any) -> str:
-    """Numbers from 0 as markers from 1; ids as they are."""
-    return "".join(
-        f"[{citation + 1 if isinstance(citation, int) else citation}]"
-        for citation in _listed(citations)
-        if isinstance(citation, int | str) and not isinstance(citation, bool)
-    )

@@ -35,6 +35,7 @@ from longmark.records.values import (
     name,
     text,
 )
+from longmark.records.vendor_replies import LISTS_OF_SOURCES
 
 _DATASET = frozenset(("input", "actual_output", "retrieval_context", "context"))
 """Columns of a dataset that DeepEval saved, whose lists in CSV and JSON Lines are one text."""
@@ -190,6 +191,11 @@ class Columns:
             self.ignored.update(reading.reply.ignored)
         elif not {"sources", "contexts"} & {*reading.fields, *self._left_out}:
             reading.add_listed_sources()
+        elif not any("sources" in names for names in (reading.fields, self._left_out)):
+            reading.add_sources_of_contexts(
+                [column for column in reading.unread if field_of(column) == "sources"]
+                + list(LISTS_OF_SOURCES)
+            )
         if not reading.pair and not reading.wrong and not _SCORED & reading.column_of.keys():
             self.unknown += bool(record)
             reading.wrong.append(_nothing_known(record))

@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import orjson
 from pydantic import ValidationError
 
 from longmark.options import named
-from longmark.records.cited import CitedSource
+from longmark.records.cited import CitedSource, sources_of
 from longmark.records.conversation import completed
 from longmark.records.example import Example
 from longmark.records.files import flaw
+from longmark.records.messages import parsed
 from longmark.records.pair import Answered, Pair
 from longmark.records.replies import last_cited_reply, reply_of, with_texts
 from longmark.records.reply_text import CitedReply
+from longmark.records.source_ids import SourceIds
 from longmark.records.turn import contexts_of
 from longmark.records.values import Problem, as_list_cell, in_one_line, missing
 from longmark.records.vendor_replies import LISTS_OF_SOURCES, listed_sources
+
+_MARKER = re.compile(r"[\[【［〔(<¹²³⁴-⁹]")  # what every form of a marker has
+
+_BRACKETS = re.compile(r"[\[【［]([^\[\]【】［］\n]{1,80})[\]】］]")
+_PLACE = re.compile(r"(?<!\w)\d{1,3}(?!\w)")
 
 
 class BadRecord(Exception):
@@ -90,6 +98,29 @@ class RecordReading:
                     self.unread.pop(read_column, None)
                 return
 
+    def add_sources_of_contexts(self, columns: Iterable[str]) -> None:
+        """Adds the sources that a column lists by ids which passages have: the markers number that list, and the passages
+        may stand in another order. columns: those that can have sources. Where a number is one of a passage, and greater
+        than the list is long, the markers number the passages."""
+        answer = self.fields.get("answer")
+        contexts = self.fields.get("contexts") or ()
+        if self.pair or not (isinstance(answer, str) and _MARKER.search(answer)):
+            return
+        by_id = SourceIds(context.id for context in contexts)
+        numbers = {
+            int(number)
+            for brackets in _BRACKETS.findall(answer)
+            for number in _PLACE.findall(brackets)
+        }
+        for column in columns:
+            sources = _listed_by_id(self.unread.get(column))
+            of_passages = any(len(sources) < number <= len(contexts) for number in numbers)
+            if not of_passages and any(source.id and source.id in by_id for source in sources):
+                self.fields["sources"] = sources
+                self.column_of["sources"] = column
+                del self.unread[column]
+                return
+
     def result(self) -> Answered:
         """The Example or the Pair. Raises BadRecord with all that is wrong."""
         fields = self.fields
@@ -111,6 +142,18 @@ class RecordReading:
         except ValidationError as error:
             self.wrong.append(in_one_line(error))
         raise BadRecord("; ".join(self.wrong), fields)
+
+
+def _listed_by_id(value: Any) -> tuple[CitedSource, ...]:
+    """The sources of a list of ids, or of objects with an id or an address; empty for any other value."""
+    entries = parsed(value)
+    if not isinstance(entries, list) or not entries:
+        return ()
+    try:
+        sources = sources_of("sources", entries)
+    except Problem:
+        return ()
+    return sources if all(source.id for source in sources) else ()
 
 
 def sources_of_reply(reply: CitedReply, fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -19,11 +19,12 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from longmark.records.cited import CitedSource, comparable_id
+from longmark.records.cited import CitedSource
 from longmark.records.messages import ANSWERS, parsed, role_of
 from longmark.records.reply_text import ABSENT as ABSENT  # published here
 from longmark.records.reply_text import NOWHERE as NOWHERE
 from longmark.records.reply_text import QUOTATION_JOINT, CitedReply, ReplyParts
+from longmark.records.source_ids import SourceIds, comparable_id
 from longmark.records.turn import Context
 from longmark.records.vendor_replies import vendor_reply
 
@@ -56,11 +57,12 @@ def with_texts(
 ) -> tuple[CitedSource, ...]:
     """The sources of a reply with the fullest text that its record has: a snapshot or a passage with the same id or
     address, or a passage that holds all quotations; behind them the snapshots that no source of the reply is."""
-    by_id = {comparable_id(source.id): source.text for source in snapshots if source.id}
-    by_id |= {comparable_id(context.id): context.text for context in contexts if context.id}
+    texts = [*contexts, *snapshots]
+    by_id = SourceIds(text.id for text in texts)
     completed = []
     for source in sources:
-        full_text = by_id.get(comparable_id(source.id)) if source.id else None
+        places = by_id.places(source.id) if source.id else []
+        full_text = texts[places[0]].text if places else None
         if full_text is None and source.text is not None:
             quotations = source.text.split(QUOTATION_JOINT)
             full_text = next(
@@ -72,10 +74,8 @@ def with_texts(
                 None,
             )
         completed.append(CitedSource(id=source.id, text=full_text or source.text))
-    cited_ids = {comparable_id(source.id) for source in sources if source.id}
-    further = (
-        snapshot for snapshot in snapshots if comparable_id(snapshot.id or "") not in cited_ids
-    )
+    cited_ids = SourceIds(source.id for source in sources)
+    further = (snapshot for snapshot in snapshots if not (snapshot.id and snapshot.id in cited_ids))
     return (*completed, *further)
 
 

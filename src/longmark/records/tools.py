@@ -389,22 +389,28 @@ OPEN_RAG_EVAL = Shape(
     meta={"error": "[@][?passage_id == 'ERROR'].passage | [0]"},
 )
 
+_TOPIC = "topic_id || narrative_id || metadata.narrative_id || metadata.topic_id || query.qid"
+
 CITED_PARTS = Shape(
     "answers in cited parts",
-    "TREC RAG 2024 and 2025 (trec-rag.github.io, output format), ragnarok, TREC RAGTIME",
+    "TREC RAG 2024 and 2025 (trec-rag.github.io, output format), ragnarok, TREC RAGTIME and Auto-Judge",
     keys=(),
-    # Anthropic's blocks have objects there (`replies`).
+    # Anthropic's blocks have objects there (`replies`). An answer without parts is an empty one.
     when="(type(answer) == 'array' && type(answer[0]) == 'object' && type(answer[0].citations) != 'null'"
     " && type(answer[0].citations[0]) != 'object')"
-    " || (type(responses) == 'array' && type(responses[0]) == 'object' && type(responses[0].citations) != 'null')",
+    " || (type(responses) == 'array' && type(responses[0]) == 'object' && type(responses[0].citations) != 'null')"
+    f" || (not_null(answer, responses) == `[]` && type(references) == 'array' && ({_TOPIC}))",
     fields={
-        "id": "id || ((run_id || metadata.run_id) && (topic_id || metadata.narrative_id || metadata.topic_id)"
-        " && join('-', [to_string(run_id || metadata.run_id),"
-        " to_string(topic_id || metadata.narrative_id || metadata.topic_id)])) || topic_id",
-        "question_id": "not_null(question_id, topic_id, metadata.narrative_id, metadata.topic_id)",
-        "question": "not_null(question, query, topic, narrative, metadata.narrative, metadata.title)",
-        "answer": "cited_answer(not_null(answer, responses))",
-        "contexts": "contexts",
+        "id": f"id || ((run_id || metadata.run_id) && ({_TOPIC})"
+        f" && join('-', [to_string(run_id || metadata.run_id), to_string({_TOPIC})])) || ({_TOPIC})",
+        "question_id": f"question_id || {_TOPIC}",
+        "question": "not_null(question, query.text, query.title, query, topic, narrative, metadata.narrative,"
+        " metadata.title)",
+        "answer": "answer_of_parts([references, not_null(answer, responses)])",
+        # Auto-Judge has the texts in `documents`, id -> document; ragnarok's requests have them in `candidates`.
+        "contexts": "not_null(contexts, type(documents) == 'object' && values(documents) || documents,"
+        " candidates[?type(@) == 'object']"
+        ".{id: docid, text: not_null(doc.segment, doc.contents, doc.text, doc.body, doc)})",
         "nuggets": "nuggets",
         "criteria": "criteria",
         "sources": "not_null(sources, part_sources([references, not_null(answer, responses)]))",

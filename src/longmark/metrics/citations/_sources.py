@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from longmark.records import Example
-from longmark.records.cited import comparable_id
-from longmark.text.citations import ADDRESS, CitedSentence
+from longmark.records.source_ids import SourceIds
+from longmark.text.citations import ADDRESS, MOST_DIGITS, CitedSentence
 
 Status = Literal["text", "no text", "unknown", "none"]
 """Of what a marker names: a source with its text; a listed source without one; an address or an id that is not listed,
@@ -64,22 +64,30 @@ def sources_of(example: Example) -> list[CitableSource]:
             CitableSource(source.text, source.id, (number,))
             for number, source in enumerate(example.sources, 1)
         ]
+    by_id = SourceIds(context.id for context in example.contexts)
     sources = []
     for source in example.sources:
-        passages = {
-            number: context.text
-            for number, context in enumerate(example.contexts, 1)
-            if (source.id and context.id and comparable_id(source.id) == comparable_id(context.id))
-            or (source.text is not None and source.text == context.text)
-        }
-        text = source.text if source.text is not None else "\n".join(passages.values()) or None
+        places: list[int] = []
+        if source.id:
+            places = by_id.places(source.id)
+        passages = {}
+        for place, context in enumerate(example.contexts):
+            has_text = source.text is not None and source.text == context.text
+            if place in places or has_text:
+                passages[place + 1] = context.text
+        text = source.text
+        if text is None:
+            text = "\n".join(passages.values()) or None
         sources.append(CitableSource(text, source.id, tuple(passages)))
     return sources
 
 
-def ids_of(sources: Iterable[CitableSource]) -> set[str]:
-    """The ids that `[id]` may name; numbers are read as numbers."""
-    return {source.id for source in sources if source.id and not source.id.isdecimal()}
+def ids_of(sources: Sequence[CitableSource]) -> set[str]:
+    """The ids that `[id]` may name. Short numbers are read as numbers; a long one, which could be a year, is a marker
+    where it is the id or the place of a source."""
+    ids = {source.id for source in sources if source.id}
+    places = map(str, range(10**MOST_DIGITS, len(sources) + 1))
+    return {name for name in ids if not name.isdecimal() or len(name) > MOST_DIGITS}.union(places)
 
 
 def counts_from_zero(sentences: Iterable[CitedSentence], sources: Sequence[CitableSource]) -> bool:
@@ -108,10 +116,7 @@ def resolved(
 
     A number is an id where the ids are numbers and all numbers of the answer are ids or no places; else it is what the
     answer's list of sources says of it, if that is the address of a source; else the place of a source, from `first`."""
-    by_id: dict[str, list[int]] = {}
-    for place, source in enumerate(sources):
-        if source.id:
-            by_id.setdefault(comparable_id(source.id), []).append(place)
+    by_id = SourceIds(source.id for source in sources)
     names = list(names)
     numbers = {name for name in names if name.isdecimal()}
     # `[3]` can be an id or a place; a number that is a place and no id decides for places
@@ -123,19 +128,24 @@ def resolved(
     def named(name: str, places: Sequence[int]) -> Citation:
         has_text = any(sources[place].text is not None for place in places)
         status: Status = "text" if has_text else "no text"
-        return Citation(name, tuple(places), status, sources[places[0]].id)
+        return Citation(
+            name,
+            tuple(places),
+            status,
+            sources[places[0]].id,
+        )
 
     def of_definition(name: str, definition: str) -> Citation | None:
         addresses = [match[1].rstrip(".,;") for match in ADDRESS.finditer(definition)]
         # an address first: the text around it can hold an id by chance
         for id_text in (*addresses, definition.strip()):
-            if places := by_id.get(comparable_id(id_text)):
+            if places := by_id.places(id_text):
                 return named(name, places)
         return Citation(name, (), "unknown", addresses[0]) if addresses else None
 
     def of_name(name: str) -> Citation:
         label = name.removeprefix("^")
-        if (are_ids or not name.isdecimal()) and (places := by_id.get(comparable_id(label))):
+        if (are_ids or not name.isdecimal()) and (places := by_id.places(label)):
             return named(name, places)
         defined = of_definition(name, definitions[label]) if label in definitions else None
         if defined is not None and (defined.places or have_addresses or not name.isdecimal()):

@@ -298,6 +298,6 @@ METRIC = Metric(
     checks=_checks,
     relations=_relations,
     view="graph",
-    version=2,
+    version=3,
     silence=Silence("undefined", "undefined", "undefined"),
 )
