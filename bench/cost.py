@@ -205,6 +205,15 @@ class SchemaJudge:
             return [self._item(items, text, n) for n, text in enumerate(listed, 1)]
         if key == "quotes":
             return [sentences(self.longest)[0]] if sentences(self.longest) else []
+        if key in self.numbered and "context" in self.texts:  # numbered passages or premises
+            entailing = [
+                number
+                for number, passage in enumerate(_PASSAGE.findall(self.texts["context"]), 1)
+                if entails(passage, self.numbered[key])
+            ]
+            if items.get("type") == "integer":
+                return entailing
+            return [f"{number} entails" for number in entailing]
         if key.isdigit():  # the answers of a text to one question
             text = self.texts.get("text", self.longest)
             number = int(key)

@@ -68,14 +68,15 @@ def test_word_overlap_takes_no_calls_of_a_dry_run(tmp_path: Path):
         estimate(tmp_path, "ragchecker", checker=OverlapChecker()).total.calls == 2
     )  # the lists of claims
     nli = RECORD | {"question": "Did it rain?"}
-    # two lists and their revisions, and the relevance; with the judge as checker also each statement as a premise
+    # two lists and their revisions, and the relevance; with the judge as checker also one call about all premises
     assert (
         estimate(
             tmp_path, "comprehensiveness.nli", record=nli, checker=OverlapChecker()
         ).total.calls
         == 5
     )
-    assert estimate(tmp_path, "comprehensiveness.nli", record=nli).total.calls == 7
+    assert estimate(tmp_path, "comprehensiveness.nli", record=nli).total.calls == 6
+    assert estimate(tmp_path, "comprehensiveness.nli@plan=each", record=nli).total.calls == 7
 
 
 def test_an_example_with_its_claims_and_labels_needs_no_call_and_no_judge(tmp_path: Path):

@@ -25,6 +25,7 @@ def test_every_family_of_a_paper_has_its_parameters() -> None:
         "comprehensiveness.nli": {
             "empty": "zero",
             "extraction": "typed",
+            "plan": "each",
             "relations": "all",
             "summarize": "true",
         },

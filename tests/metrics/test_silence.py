@@ -59,6 +59,7 @@ def reply(request: ChatRequest) -> str:
     entailed = (
         "entails" if any(fact in inside(asked, "premise") for fact in (FACT, SAME)) else "neutral"
     )
+    premises = [f"{n} entails" for n in re.findall(r"(?m)^\[(\d+)\]", inside(asked, "context"))]
     of = {
         '"covered": [': {
             "reasoning": "",
@@ -81,6 +82,7 @@ def reply(request: ChatRequest) -> str:
             ]
         },
         '{"1": "neutral", "2": "entails"': dict.fromkeys(numbers, entailed),
+        '{"1": ["2 entails"]': dict.fromkeys(numbers, premises),
         '{"1": "not_met"': {"1": "met" if stated_in_answer(asked) else "not_met"},
         '{"1": "not_support"': dict.fromkeys(
             re.findall(r"^\[(\d+)\]", inside(asked, "nuggets"), re.MULTILINE),

@@ -11,7 +11,8 @@ parts are combined by `any_part`.
 from __future__ import annotations
 
 import math
-from collections.abc import Awaitable, Callable, Sequence
+import re
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol, cast
@@ -64,7 +65,17 @@ Take the passages one by one, each without the others, and the statements one by
 the passage.
 Reply with a JSON object and nothing else. It has one key for each number of a statement. The value is the list of the \
 numbers of the passages that entail it, in this form: $form""")
+PREMISES = prompt("""relations.premises(context, statements)
+The context holds numbered premises. Say of each numbered statement which premises show something about it:
+entails: a reader who knows nothing but this one premise must take the statement to be true.
+contradicts: the statement cannot be true if the premise is.
+Leave out every premise that leaves open whether the statement is true, or shows only a part of it.
+Take the premises one by one, each without the others, and the statements one by one. Use nothing that you know beyond \
+the premise.
+Reply with a JSON object and nothing else. It has one key for each number of a statement. The value lists the numbers \
+of the premises that entail or contradict it, each with its label, in this form: $form""")
 PROMPTS = (RELATIONS, RELATION)
+SHOWN = 16  # premises in one call of `JudgeChecker.of_premises`
 _JOINT = 16_000  # bytes of the passages in one call, about 4,000 tokens
 
 _LETTERS = dict(zip("ecn", LABELS, strict=True))
@@ -192,6 +203,46 @@ class JudgeChecker:
 
         by_group = await concurrently(of_group, groups(hypotheses, _HYPOTHESES, self.batch))
         return [numbers for of_each in by_group for numbers in of_each]
+
+    async def of_premises(
+        self, premises: Sequence[str], hypotheses: Sequence[str]
+    ) -> list[list[Relation]]:
+        """By premise, the relation to each hypothesis; a call shows up to 16 premises and `batch` hypotheses."""
+        shown_together = [
+            group[start : start + SHOWN]
+            for group in passage_groups(premises)
+            for start in range(0, len(group), SHOWN)
+        ]
+
+        async def of_group(group: list[int]) -> list[list[Relation]]:
+            return await self._of_shown([premises[number] for number in group], hypotheses)
+
+        by_group = await concurrently(of_group, shown_together)
+        return [relations for of_each in by_group for relations in of_each]
+
+    async def _of_shown(
+        self, premises: Sequence[str], hypotheses: Sequence[str]
+    ) -> list[list[Relation]]:
+        """As `of_premises`, with all premises in each call; one that is longer than a call is read in parts."""
+        if len(premises) == 1:
+            return [await self.relations(premises[0], hypotheses)]
+        context = numbered(" ".join(premise.split()) for premise in premises)
+
+        async def of_group(group: list[str]) -> list[dict[int, str]]:
+            texts = {
+                "context": context,
+                "statements": _listed(group),
+                "form": '{"1": ["2 entails"], "2": [], "3": ["1 contradicts", "4 entails"], …}',
+            }
+            reader = _premises_reader(len(group), len(premises))
+            return (await ask(self.models, self.judge, PREMISES, texts, reader)).value
+
+        by_group = await concurrently(of_group, groups(hypotheses, _HYPOTHESES, self.batch))
+        labels_of_hypotheses = [labels for of_each in by_group for labels in of_each]
+        return [
+            [Relation(labels.get(place, NEUTRAL)) for labels in labels_of_hypotheses]
+            for place in range(len(premises))
+        ]
 
     async def _together(self, premise: str, hypotheses: Sequence[str]) -> list[Relation]:
         async def of_group(group: list[str]) -> list[str]:
@@ -351,6 +402,14 @@ def labels_reader(count: int, labels: tuple[str, ...] = LABELS) -> Reader[list[s
     return structure(_Labels, 64 + 16 * count, schema).then(complete)
 
 
+def _one_for_each(noun: str, numbers: Sequence[str], replied: Collection[str]) -> None:
+    """Unreadable where numbers of statements are missing, or others are there."""
+    if wrong := sorted(set(numbers) ^ set(replied)):
+        raise Unreadable(
+            f"it needs one {noun} for each number from 1 to {len(numbers)}; see {', '.join(wrong[:5])}"
+        )
+
+
 class _Numbers(RootModel[dict[str, list[int]]]):
     model_config = ConfigDict(strict=True)
 
@@ -364,10 +423,7 @@ def _passages_reader(count: int, passages: int) -> Reader[list[frozenset[int]]]:
     schema = object_schema(dict.fromkeys(numbers, listed))
 
     def complete(reply: _Numbers) -> list[frozenset[int]]:
-        if wrong := sorted(set(numbers) ^ set(reply.root)):
-            raise Unreadable(
-                f"it needs one list for each number from 1 to {count}; see {', '.join(wrong[:5])}"
-            )
+        _one_for_each("list", numbers, reply.root)
         for number in numbers:
             for passage in reply.root[number]:
                 if not 1 <= passage <= passages:
@@ -378,6 +434,50 @@ def _passages_reader(count: int, passages: int) -> Reader[list[frozenset[int]]]:
 
     max_tokens = 64 + count * (16 + 4 * passages)
     return structure(_Numbers, max_tokens, schema).then(complete)
+
+
+class _Premises(RootModel[dict[str, list[str]]]):
+    model_config = ConfigDict(strict=True)
+
+
+_LABELLED_PREMISE = re.compile(r"\s*\[?(\d+)\]?[.:]?\s+([A-Za-z]+)\s*")
+
+
+@lru_cache
+def _premises_reader(count: int, premises: int) -> Reader[list[dict[int, str]]]:
+    """Reads a list of labelled premises ("2 entails") for each number from 1 to count: the label by the number of the
+    premise, which counts from 0. Unreadable unless there is exactly one list for each, only of numbers from 1 to
+    `premises`, each with one label."""
+    numbers = [str(n) for n in range(1, count + 1)]
+    listed = {"type": "array", "items": {"type": "string"}}
+    schema = object_schema(dict.fromkeys(numbers, listed))
+
+    def labels_of(number: str, entries: Sequence[str]) -> dict[int, str]:
+        labels: dict[int, str] = {}
+        for entry in entries:
+            match = _LABELLED_PREMISE.fullmatch(entry)
+            label = match[2].lower() if match else ""
+            if match is None or label not in LABELS:
+                raise Unreadable(
+                    f'{number}: {entry[:40]!r} is no number and label, as in "2 entails"'
+                )
+            premise = int(match[1])
+            if not 1 <= premise <= premises:
+                raise Unreadable(
+                    f"{number}: {premise} is no premise; their numbers are 1 to {premises}"
+                )
+            if labels.setdefault(premise - 1, label) != label:
+                raise Unreadable(
+                    f"{number}: the premise {premise} has two labels, {labels[premise - 1]} and {label}"
+                )
+        return labels
+
+    def complete(reply: _Premises) -> list[dict[int, str]]:
+        _one_for_each("list", numbers, reply.root)
+        return [labels_of(number, reply.root[number]) for number in numbers]
+
+    max_tokens = 64 + count * (16 + 6 * premises)
+    return structure(_Premises, max_tokens, schema).then(complete)
 
 
 _PROBABLE = expected({"e": 1.0, "c": 0.0, "n": 0.0})

@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 
+from longmark.judge import Unreadable
 from longmark.metrics.comprehensiveness.nli import METRIC
-from longmark.models.protocols import ChatRequest
+from longmark.models.protocols import ChatReply, ChatRequest, TokenLogprobs
 from longmark.records import Context, Example
 from longmark.scores.graphs import networkx_graph
 from longmark.testing import FakeChat, Scored, score_sync
+from longmark.text.entailment import _premises_reader
 
 NAME = "comprehensiveness.nli"
 EXAMPLE = Example(
@@ -56,16 +58,23 @@ def relation(premise: str, statement: str) -> str:
     return "contradicts" if (premise, statement) in CONTRADICTED else "neutral"
 
 
+def labelled_premises(asked: str) -> dict[str, list[str]]:
+    """Statement's number -> each premise that shows something about it, with the label."""
+    premises = re.findall(r"^\[\d+\] (.*)$", inside(asked, "context"), re.MULTILINE)
+    return {
+        number: [
+            f"{place} {label}"
+            for place, premise in enumerate(premises, 1)
+            if (label := relation(premise, statement)) != "neutral"
+        ]
+        for number, statement in numbered(asked, "statements").items()
+    }
+
+
 def reply(request: ChatRequest) -> str:
     asked = request.messages[1].content
-    if "numbered passages" in asked:
-        premises = re.findall(r"^\[\d+\] (.*)$", inside(asked, "context"), re.MULTILINE)
-        return json.dumps(
-            {
-                n: [d for d, premise in enumerate(premises, 1) if (premise, one) in ENTAILED]
-                for n, one in numbered(asked, "statements").items()
-            }
-        )
+    if "numbered premises" in asked:
+        return json.dumps(labelled_premises(asked))
     if "<premise " in asked:
         premise = inside(asked, "premise")
         return json.dumps(
@@ -122,15 +131,56 @@ def test_the_relevance_of_the_statements_of_all_passages_is_one_call() -> None:
     assert [len(numbered(one, "statements")) for one in graded] == [5]
 
 
-def test_a_joint_plan_shows_all_premises_in_one_call_and_gives_the_same_score() -> None:
-    each, _ = scored()
-    joint, chat = scored(plan="joint")
+def test_one_call_shows_all_premises_and_gives_the_graph_of_a_call_for_each() -> None:
+    each, calls_of_each = scored(plan="each")
+    joint, chat = scored()
     assert joint.value == each.value == pytest.approx(1 / 3)
     assert joint.evidence["edges"] == each.evidence["edges"]
-    assert not joint.evidence["contradictions"]
+    assert joint.evidence["contradictions"] == each.evidence["contradictions"] == [["a1", "c3"]]
     asked = [request.messages[1].content for request in chat.requests]
     assert not any("<premise " in one for one in asked)
-    assert sum("numbered passages" in one for one in asked) == 1
+    assert sum("numbered premises" in one for one in asked) == 1
+    assert len(chat.requests) < len(calls_of_each.requests)
+
+
+def test_a_pair_a_call_stays_a_pair_a_call() -> None:
+    """relations=strongest needs the probabilities of each pair, so `plan` does not change it."""
+
+    def one_by_one(request: ChatRequest) -> str | ChatReply:
+        asked = request.messages[1].content
+        if "<statement " not in asked:
+            return reply(request)
+        letter = relation(inside(asked, "premise"), inside(asked, "statement"))[0].upper()
+        return ChatReply(letter, logprobs=(TokenLogprobs(letter, -0.1, ((letter, -0.1),)),))
+
+    found, chat = scored(judge=one_by_one, relations="strongest")
+    assert found.value == pytest.approx(1 / 3)
+    asked = [request.messages[1].content for request in chat.requests]
+    assert sum("<statement " in one for one in asked) == 2 * 1 * 4 + 4 * 3
+
+
+@pytest.mark.parametrize(
+    ("labels", "wrong"),
+    [
+        ({"1": ["1 entails"]}, "one list for each number from 1 to 2; see 2"),
+        ({"1": [], "2": [], "3": []}, "see 3"),
+        ({"1": ["9 entails"], "2": []}, "1: 9 is no premise; their numbers are 1 to 3"),
+        ({"1": ["entails"], "2": []}, "'entails' is no number and label"),
+        ({"1": [], "2": ["1 supports"]}, "2: '1 supports' is no number and label"),
+        ({"1": ["1 entails", "1 contradicts"], "2": []}, "the premise 1 has two labels"),
+        ({"1": [1], "2": []}, "not the JSON"),
+    ],
+)
+def test_labels_of_no_premise_and_lists_that_are_left_out_are_unreadable(
+    labels: dict[str, list[Any]], wrong: str
+) -> None:
+    with pytest.raises(Unreadable, match=wrong):
+        _premises_reader(2, 3).read(ChatReply(json.dumps(labels)))
+
+
+def test_labelled_premises_are_read_by_their_numbers() -> None:
+    reply = ChatReply('{"1": ["3 entails", "[1] Contradicts"], "2": []}')
+    assert _premises_reader(2, 3).read(reply) == [{2: "entails", 0: "contradicts"}, {}]
 
 
 def test_joint_calls_show_sixteen_premises_and_two_of_them_are_one_round() -> None:
@@ -139,7 +189,7 @@ def test_joint_calls_show_sixteen_premises_and_two_of_them_are_one_round() -> No
     example = EXAMPLE.model_copy(
         update={"claims": claims[:1], "context_claims": (claims[1:12], claims[12:])}
     )
-    _, chat = scored(example, plan="joint", relevance=1)
+    _, chat = scored(example, relevance=1)
     asked = [request.messages[1].content for request in chat.requests]
     premises = [re.findall(r"(?m)^\[\d+\]", inside(call, "context")) for call in asked]
     assert [len(shown) for shown in premises] == [16, 4]
@@ -149,8 +199,9 @@ def test_joint_calls_show_sixteen_premises_and_two_of_them_are_one_round() -> No
 
 
 def test_every_way_to_ask_gives_the_same_score() -> None:
-    needed, fewer = scored()
-    every, more = scored(relations="all")
+    needed, fewer = scored(plan="each")
+    every, more = scored(plan="each", relations="all")
+    assert scored(relations="all")[0].value == every.value
     assert needed.value == every.value
     assert needed.evidence["basis"] == every.evidence["basis"]
     assert needed.evidence["calls"]["pairs"] < every.evidence["calls"]["pairs"]
@@ -209,7 +260,7 @@ def test_carried_claims_are_not_listed_again() -> None:
     found, chat = scored(carried)
     assert found.value == 0.5
     assert all(
-        "<premise " in r.messages[1].content or "<question " in r.messages[1].content
+        "numbered premises" in r.messages[1].content or "<question " in r.messages[1].content
         for r in chat.requests
     )
 
@@ -222,7 +273,7 @@ def test_a_threshold_of_1_keeps_every_statement_and_asks_for_no_relevance() -> N
     example = EXAMPLE.model_copy(update=claims)
     found, chat = scored(example, relevance=1)
     assert found.value == 0.5
-    assert all("<premise " in request.messages[1].content for request in chat.requests)
+    assert all("numbered premises" in request.messages[1].content for request in chat.requests)
     alone = score_sync(NAME, example, {"relevance": 1}, checker="overlap")[NAME]
     assert alone.status == "ok"
     assert (

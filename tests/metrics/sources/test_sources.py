@@ -159,7 +159,9 @@ def test_contradictions_that_share_a_statement_are_one_conflict() -> None:
 
 def test_omitted_is_one_less_comprehensiveness_where_all_passages_are_read() -> None:
     whole = example(f"{IN_1930} {LANES}", MANUAL, PAPER, BOOK)
-    coverage = score_sync("comprehensiveness.nli", whole, judge=judge())["comprehensiveness.nli"]
+    coverage = score_sync("comprehensiveness.nli", whole, {"plan": "each"}, judge=judge())[
+        "comprehensiveness.nli"
+    ]
     omitted = score_sync("sources.omitted", whole, {"read": "all"}, judge=judge())[
         "sources.omitted"
     ]

@@ -13,18 +13,18 @@
 Evidence: the graph, the covered and uncovered components, and the basis, which is the shortest list of uncovered
 statements that entails all others.
 Cost: 2 calls for each 4,000 bytes of the answer and of each passage, 1 for the relevance of each 25 statements, and at
-most 1 for each premise with each 25 hypotheses. Claims in the example are not listed again; a graph in the example is
+most 1 for each 16 premises with each 25 hypotheses. Claims in the example are not listed again; a graph in the example is
 scored without a call.
 
 Parameters: relevance: the threshold (T_rel, B.1.2); 1 keeps every statement, without a call. extraction: `shared`: the
 claims that other metrics also list; `typed`: every unit of a text with its type, as in the paper. relations: `needed`:
-skip pairs that cannot change the score, the coverage or the basis; `all`: every pair, 25 in a call; `strongest`: each
-pair in its own call, and only the more probable of its two directions counts unless both entail (the authors' code, which
-needs log-probabilities). plan: `each`: a call has one premise; `joint`: it shows up to 16 premises, numbered, and the
-judge names those that entail each statement (no contradictions are found; other checkers than a chat model read one
-pair at a time, with either). similarity: pairs with a cosine below this count as neutral (needs `--embedder`; misses
-entailments).
-Deviations: several statements share a call, so a label may depend on the other statements.
+skip pairs that cannot change the score, the coverage or the basis; `all`: every pair; `strongest`: each pair in its own
+call, whatever `plan` is, and only the more probable of its two directions counts unless both entail (the authors' code,
+which needs log-probabilities). plan: `joint`: a call of a judge shows up to 16 premises, numbered, and the judge names
+those that entail or contradict each of up to 25 statements; `each`: it shows one premise, as in the paper. Checkers
+that are no chat models read one premise at a time, with either. similarity: pairs with a cosine below this count as
+neutral (needs `--embedder`; misses entailments).
+Deviations: several premises and statements share a call, so a label may depend on the others.
 """
 
 from __future__ import annotations
@@ -61,14 +61,14 @@ from longmark.text.entailment import (
     BATCH,
     CONTRADICTS,
     ENTAILS,
-    JOINT,
     NEUTRAL,
+    PREMISES,
     RELATION,
     RELATIONS,
+    SHOWN,
     JudgeChecker,
     Relation,
     checker_of,
-    passage_groups,
 )
 from longmark.text.graph import ANSWER, CONTEXT, Pair, StatementGraph
 from longmark.text.graph import Statement as Node
@@ -77,7 +77,6 @@ from longmark.text.relevance import RELEVANCE
 from longmark.text.sentences import sentences
 from longmark.text.statements import PROMPTS as STATEMENT_PROMPTS
 
-SHOWN = 16  # premises in one call of `plan=joint`
 PLANS = {
     "each": Asking(width=16, most=2000),
     "joint": Asking(width=32, most=2000, fill=True),
@@ -93,7 +92,7 @@ class NliParams:
     extraction: Extraction = paper("shared", "typed")
     summarize: bool = paper(False, True)
     relations: Literal["needed", "all", "strongest"] = paper("needed", "all")
-    plan: Literal["each", "joint"] = paper("each", "each")
+    plan: Literal["each", "joint"] = paper("joint", "each")
     similarity: float | None = None
     empty: Empty = paper("undefined", "zero")
     refusal: Refusal = "zero"
@@ -105,8 +104,6 @@ class NliParams:
             raise ValueError(f"similarity must be a cosine from -1 to 1, not {self.similarity:g}")
         if self.similarity is not None and self.relations != "needed":
             raise ValueError("similarity skips pairs, so it needs relations=needed")
-        if self.plan == "joint" and self.relations == "strongest":
-            raise ValueError("relations=strongest asks for one pair a call, so it needs plan=each")
 
     @property
     def keeps_all(self) -> bool:
@@ -153,13 +150,16 @@ async def _relations(
 ) -> Asked:
     single = params.relations == "strongest"
     checker = checker_of(models, 1 if single else BATCH)
+    shows_several = params.plan == "joint" and not single and isinstance(checker, JudgeChecker)
 
     async def relate(inquiries: Sequence[Inquiry]) -> list[list[Relation]]:
-        if params.plan == "joint" and isinstance(checker, JudgeChecker):
+        if shows_several:
+            assert isinstance(checker, JudgeChecker)
             return await _jointly(checker, inquiries, sent)
         return await concurrently(
             lambda inquiry: checker.relations(
-                inquiry.premise, [sent.get(text, text) for text in inquiry.hypotheses]
+                inquiry.premise,
+                [sent.get(text, text) for text in inquiry.hypotheses],
             ),
             inquiries,
         )
@@ -174,42 +174,31 @@ async def _relations(
             {n.text: _unit(v) for n, v in zip(nodes, vectors, strict=True)},
             params.similarity,
         )
-    return await ask(nodes, relate, PLANS[params.plan], neutral_pairs)
+    return await ask(
+        nodes,
+        relate,
+        PLANS["joint" if shows_several else "each"],
+        neutral_pairs,
+    )
 
 
 async def _jointly(
     checker: JudgeChecker, inquiries: Sequence[Inquiry], sent: Mapping[str, str]
 ) -> list[list[Relation]]:
-    """The relations of several premises, which a call shows together: entailments, and neutral for all others."""
+    """The relations of several premises, which a call shows together: to the hypotheses of all of them."""
     hypotheses = list(dict.fromkeys(text for inquiry in inquiries for text in inquiry.hypotheses))
-    premises = [inquiry.premise for inquiry in inquiries]
-    entailed: dict[tuple[str, str], bool] = {}
-
-    async def of_group(group: list[int]) -> None:
-        group_premises = [premises[number] for number in group]
-        numbers = await checker.entailing(
-            group_premises, [sent.get(text, text) for text in hypotheses]
-        )
-        for text, entailing in zip(hypotheses, numbers, strict=True):
-            entailed.update(
-                {
-                    (premise, text): place in entailing
-                    for place, premise in enumerate(group_premises)
-                }
-            )
-
-    groups_in_call = [
-        group[start : start + SHOWN]
-        for group in passage_groups(premises)
-        for start in range(0, len(group), SHOWN)
-    ]
-    await concurrently(of_group, groups_in_call)
+    relations = await checker.of_premises(
+        [inquiry.premise for inquiry in inquiries],
+        [sent.get(text, text) for text in hypotheses],
+    )
+    place = {text: number for number, text in enumerate(hypotheses)}
     return [
-        [
-            Relation(ENTAILS if entailed[inquiry.premise, text] else NEUTRAL)
-            for text in inquiry.hypotheses
-        ]
-        for inquiry in inquiries
+        [of_premise[place[text]] for text in inquiry.hypotheses]
+        for inquiry, of_premise in zip(
+            inquiries,
+            relations,
+            strict=True,
+        )
     ]
 
 
@@ -308,11 +297,10 @@ def _checks(example: Example, params: NliParams) -> int:
     if example.graph is not None:
         return 0
     mine, theirs = counts(example)
-    if params.plan == "joint":
-        groups_in_call = math.ceil((mine + theirs) / SHOWN)
-        return groups_in_call * math.ceil((mine + theirs) / BATCH)
     if params.relations == "strongest":
         return 2 * mine * theirs + theirs * (theirs - 1)
+    if params.plan == "joint":
+        return math.ceil((mine + theirs) / SHOWN) * math.ceil((mine + theirs) / BATCH)
     return mine * math.ceil(theirs / BATCH) + theirs * math.ceil((mine + theirs) / BATCH)
 
 
@@ -339,9 +327,9 @@ METRIC = Metric(
     bounds=(0, 1),
     models=("judge", "checker", "embedder"),
     optional=("judge", "checker", "embedder"),
-    prompts=(*STATEMENT_PROMPTS, RELEVANCE, RELATIONS, RELATION, JOINT, SUMMARY),
+    prompts=(*STATEMENT_PROMPTS, RELEVANCE, RELATIONS, RELATION, PREMISES, SUMMARY),
     params=NliParams,
-    version=3,
+    version=4,
     calls=_calls,
     rounds=5,
     checks=_checks,

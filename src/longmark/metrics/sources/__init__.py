@@ -4,7 +4,8 @@
     hidden_conflicts  conflicts between the sources of which the answer states one side only
 
 The statements of the answer and of the sources, their relevance to the question, and the graph are those of
-`comprehensiveness.nli`, of the sources that the answer names; where it names all passages, omitted is 1 minus that score.
+`comprehensiveness.nli@plan=each`, of the sources that the answer names; where it names all passages, omitted is 1 minus
+that score.
 A conflict is a group of statements of different sources that contradictions join. The answer states a side if it covers
 it. It hides the conflict if it states a side, states both sides of no contradiction, and does not entail that a source
 says the other one. A conflict of which the answer states no side is omitted, not hidden.
@@ -79,7 +80,7 @@ class SourcesParams:
     @property
     def graph(self) -> NliParams:
         """The parameters of the metric whose graph this is."""
-        return NliParams(relevance=self.relevance)
+        return NliParams(relevance=self.relevance, plan="each")
 
 
 # Sources -----------------------------------------------------------------------------------------------------------
