@@ -122,6 +122,25 @@ ANSWERS: dict[str, tuple[str, list[tuple[Any, ...]], str]] = {
         [("2024-1", "what is vicarious trauma?", None, None, 0, ())],
         "nothing",
     ),
+    "ragtruth-responses.jsonl": (
+        "responses of RAGTruth",
+        [
+            ("0", None, "Ice is warm.", "gpt-4-0613", 0, ()),
+            ("1", None, "It is less", "llama-2-7b-chat", 0, ()),
+            ("2", None, "Ice floats.", "gpt-4-0613", 0, ()),
+            ("3", None, "A bar.", "gpt-4-0613", 0, ()),
+        ],
+        "nothing",
+    ),
+    "ragtruth-sources.jsonl": (
+        "sources of RAGTruth",
+        [
+            ("15596", "Why is ice light?", None, None, 0, ()),
+            ("15597", "Summarize the news: Ice floats on water.", None, None, 0, ()),
+            ("15598", "Write an overview: {'name': 'Ice'}", None, None, 0, ()),
+        ],
+        "nothing",
+    ),
     "alpaca-outputs.json": (
         "outputs of AlpacaEval",
         [
@@ -177,6 +196,16 @@ LABELS: dict[str, tuple[str, list[tuple[Any, ...]], str]] = {
             (ANSWERS["aggrefact.jsonl"][1][1][0], "people", 0.0),
         ],
         "nothing",
+    ),
+    "ragtruth-responses.jsonl": (
+        "responses of RAGTruth",
+        [
+            ("0", "people", 0.0),
+            ("1", "people", 1.0),
+            ("2", "people", 1.0),
+            ("3", "people", 1.0),
+        ],
+        "1 hallucinated spans",
     ),
     "umbrela.txt": (
         "relevance judgments of TREC",

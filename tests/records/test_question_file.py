@@ -167,3 +167,18 @@ def test_the_command_of_look_scores_the_file_with_the_questions_that_it_was_show
     assert "--questions questions.jsonl" in command
     result = longmark.run("answers.jsonl", "classic.bleu", out="scored", questions=questions)
     assert [row.score for row in result.rows()] == [1.0]
+
+
+def test_a_response_of_ragtruth_gets_what_it_was_made_from() -> None:
+    reading = Reading(SETS / "ragtruth-responses.jsonl", questions=SETS / "ragtruth-sources.jsonl")
+    first, _, third, fourth = reading.singles()
+    assert first.question == "Why is ice light?"
+    assert [passage.text for passage in first.contexts] == ["passage 1:Ice is less dense.\n\n"]
+    assert [passage.text for passage in third.contexts] == ["Ice floats on water."]
+    assert [passage.text for passage in fourth.contexts] == ['{"name":"Ice","categories":"Bars"}']
+
+
+def test_passages_that_an_answer_has_are_kept_beside_those_of_its_question() -> None:
+    answers = [{"id": "a", "question_id": "15596", "answer": "x", "contexts": ["its own"]}]
+    (example,) = Reading(answers, questions=SETS / "ragtruth-sources.jsonl").singles()
+    assert [passage.text for passage in example.contexts] == ["its own"]

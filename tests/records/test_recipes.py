@@ -20,20 +20,6 @@ SAID = {"role": "assistant", "content": "So."}
 # the first words of a row -> records of that file, each with the question "Why?" and the answer "So."
 RECORDS: dict[str, list[dict[str, Any]]] = {
     "chat messages": [{"chat": [*CHAT, SAID]}],
-    "LangSmith": [
-        {
-            "id": "1",
-            "run_type": "chain",
-            "inputs": {"question": "Why?"},
-            "outputs": {"answer": "So."},
-        },
-        {
-            "id": "2",
-            "run_type": "llm",
-            "inputs": {"messages": [CHAT]},
-            "outputs": {"generations": [[{"text": "So."}]]},
-        },
-    ],
     "replies of an API": [
         {"request": {"messages": CHAT}, "response": {"choices": [{"index": 0, "message": SAID}]}}
     ],

@@ -20,6 +20,7 @@ from tests.records.test_published_sets import SETS
 from longmark.errors import BadInput, UserError
 from longmark.records import Example
 from longmark.records.containers import SHAPES
+from longmark.records.evaluators import PRODIGY
 from longmark.records.read import Reading
 
 TOOLS = Path(__file__).parent / "tools"
@@ -80,6 +81,18 @@ READ: dict[str, tuple[str, tuple[Any, ...], int, str | None, dict[str, int]]] = 
     "langsmith.csv": (
         *("LangSmith results", NILE, 1, None),
         {"scores of LangSmith's evaluators": 1},
+    ),
+    "langsmith-runs.jsonl": (
+        *("LangSmith runs", FOUND, 2, "gpt-4o"),
+        {"other spans": 1, "scores of the tool": 1, "texts of calls that failed": 1},
+    ),
+    "langsmith-page.csv": (
+        *("LangSmith results, a table of its page", NILE, 2, None),
+        {"texts of calls that failed": 1},
+    ),
+    "inspect-logs.json": (
+        *("Inspect logs, a list of them", NILE, 2, "mockllm/model"),
+        {"scores of Inspect's scorers": 2},
     ),
     "trulens.jsonl": (
         *("TruLens records", (*NILE[:2], (), ()), 2, "app v1"),
@@ -224,7 +237,7 @@ def test_a_file_of_a_tool_is_read_by_its_shape(name: str) -> None:
 
 
 def test_every_shape_has_a_fixture_and_every_fixture_is_read() -> None:
-    shapes = {name for name, *_ in READ.values()} | SETS
+    shapes = {name for name, *_ in READ.values()} | SETS | {PRODIGY.name}
     for export in EXPORTS:
         if not export.of_labels:
             reading = Reading(export.path, mapping=dict(export.mapping))

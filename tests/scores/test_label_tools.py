@@ -16,6 +16,7 @@ from tests.records.test_published_sets import CHOICES, LABELS
 from tests.records.test_tools import ODD, places, replaced
 
 from longmark.errors import BadInput, UserError
+from longmark.records.label_answers import results_apart
 from longmark.records.read import Reading
 from longmark.scores.label_tools import TOOLS
 from longmark.scores.labels import ColumnOptions, Labels
@@ -63,6 +64,53 @@ EXPECTED: dict[str, tuple[str, list[tuple[Any, ...]], str]] = {
         ],
         "1 discarded answers, 1 records without a label. 1 answers have no status, so that discarded answers and "
         "drafts may be among them; export with dataset.records.to_list(flatten=True), which writes it",
+    ),
+    "argilla_flat.csv": (
+        "Argilla, flat",
+        [("a1", "alpha", "u1", "quality", 4.0)],
+        "1 discarded answers, 1 drafts, 2 records without a label",
+    ),
+    "argilla_1.jsonl": (  # before 2.0
+        "Argilla",
+        [
+            ("a1", "alpha", "u1", "quality", 4.0),
+            ("a1", "alpha", "u1", "issues", "long; vague"),
+        ],
+        "1 discarded answers, 1 drafts, 1 records without a label",
+    ),
+    "label_studio_texts.json": (
+        "Label Studio",
+        [
+            ("a1", "alpha", "1", "quality 1", 2.0),
+            ("a1", "alpha", "1", "quality 2", 4.0),
+            ("a2", "alpha", "1", "quality left", 1.0),
+            ("a2", "alpha", "1", "quality right", 5.0),
+            ("a2", "alpha", "2", "quality", 3.0),
+        ],
+        "nothing",
+    ),
+    "doccano_data.jsonl": (
+        "doccano",
+        [("a1", "", "people", "rating", "good")],
+        "1 records without a label",
+    ),
+    "doccano_old.jsonl": (
+        "doccano 1.0",
+        [
+            ("a1", "", "1", "rating", "label 2"),
+            ("a1", "", "4", "rating", "label 3"),
+        ],
+        "1 records without a label",
+    ),
+    "doccano_old_spans.jsonl": (
+        "doccano 1.0, spans",
+        [("a1[0:3]", "", "1", "rating", "label 2")],
+        "nothing",
+    ),
+    "doccano_old_names.jsonl": (
+        "doccano 1.0, names of labels",
+        [("a1", "alpha", "ann", "rating", "vague; wrong")],
+        "1 records without a label",
     ),
     "doccano.jsonl": (
         "doccano",
@@ -339,3 +387,23 @@ def test_a_column_of_labels_can_be_left_out(tmp_path: Path) -> None:
     assert [label for _, _, _, label, _ in labels_of(path, {"label": ""})] == ["rating", "rating"]
     states = labels_of(FILES / "potato_state.json", {"rater": ""})
     assert {rater for _, _, rater, _, _ in states} == {"people"}
+
+
+def test_a_list_without_commas_in_a_cell_of_argilla_is_refused_and_not_lost(tmp_path: Path) -> None:
+    path = tmp_path / "records.csv"
+    path.write_text(
+        "id,status,_server_id,quality.responses,quality.responses.users\n"
+        "a1,completed,s,[2 3],['u1' 'u2']\n"
+    )
+    with pytest.raises(BadInput, match=r"records\.csv:2: quality\.responses: expected a list"):
+        labels_of(path)
+
+
+def test_two_results_of_label_studio_on_one_text_are_not_told_apart() -> None:
+    result = {"from_name": "quality", "to_name": "text", "value": {"rating": 2}}
+    task = {"annotations": [{"result": [result, {**result, "value": {"rating": 3}}]}]}
+    assert results_apart(task) == task
+    assert results_apart(None) is None
+    assert results_apart({"annotations": [None, {"result": [None, 5]}]}) == {
+        "annotations": [None, {"result": [None, 5]}]
+    }

@@ -156,6 +156,15 @@ def llama_index_results(document: Any) -> list[dict[str, Any]] | None:
     return list(answers.values())
 
 
+def inspect_samples(log: Any) -> list[dict[str, Any]]:
+    """The samples of an Inspect log, each with the log's own data under `log`; [] for anything else."""
+    samples = log.get("samples") if isinstance(log, Mapping) else None
+    if not isinstance(samples, list):
+        return []
+    head = {"log": {"eval": log.get("eval")}}
+    return [{**sample, **head} for sample in samples if isinstance(sample, Mapping)]
+
+
 def opencompass_records(document: Any) -> list[dict[str, Any]] | None:
     """The records of a document of OpenCompass, which are by their numbers; None for any other document."""
     if not isinstance(document, Mapping) or not document:

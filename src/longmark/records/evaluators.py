@@ -84,4 +84,12 @@ OPENCOMPASS = Shape(
     },
 )
 
-SHAPES = (AZURE, LLAMA_INDEX, HELM_PREDICTIONS, HELM_INSTANCES, OPENCOMPASS)
+PRODIGY = Shape(
+    "annotations of Prodigy, which are labels and no answers: `longmark metaeval ROWS FILE` reads them",
+    "prodigy 1.15 (prodi.gy/docs/api-interfaces: answer is accept, reject or ignore)",
+    keys=("_task_hash", "answer"),
+    when="contains(['accept', 'reject', 'ignore'], answer)",
+    fields={"id": "`null`", "question": "`null`", "answer": "`null`"},
+)
+
+SHAPES = (PRODIGY, AZURE, LLAMA_INDEX, HELM_PREDICTIONS, HELM_INSTANCES, OPENCOMPASS)

@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from longmark.records import messages, notation
+from longmark.records.values import Problem, found
+
 _ANSWERS = ".responses"
 _LAYERS = ("uima.", "de.tudarmstadt.")
 """Types of UIMA's and DKPro's own layers: sentences, tokens, metadata."""
@@ -36,6 +39,11 @@ def labelled(value: Any) -> Any:
             if key in value:
                 return labelled(value[key])
     return value
+
+
+def numbered(label: Any) -> Any:
+    """The name of a label that is known by its number alone, so that the number is no place on a scale."""
+    return f"label {label}" if type(label) is int else label
 
 
 def side(selected: Any) -> Any:
@@ -105,10 +113,68 @@ def _person(user: Any) -> Any:
     return user
 
 
+def results_apart(task: Any) -> Any:
+    """A task of Label Studio in which results of one name and one annotation have names of their own: those of a
+    repeater their place from 1 behind the name, else the text that each is about. Any other value as it is."""
+    annotations = task.get("annotations") if isinstance(task, Mapping) else None
+    if not isinstance(annotations, list):
+        return task
+    return {**task, "annotations": list(map(_with_results_apart, annotations))}
+
+
+def _with_results_apart(annotation: Any) -> Any:
+    results = annotation.get("result") if isinstance(annotation, Mapping) else None
+    if not isinstance(results, list):
+        return annotation
+    ends_of: dict[str, list[Any]] = {}
+    for result in filter(_is_of_text, results):
+        ends_of.setdefault(result["from_name"], []).append(_end_of(result))
+    renamed = [
+        {**result, "from_name": f"{result['from_name']} {_end_of(result)}"}
+        if _is_of_text(result) and _are_apart(ends_of[result["from_name"]])
+        else result
+        for result in results
+    ]
+    return {**annotation, "result": renamed}
+
+
+def _is_of_text(result: Any) -> bool:
+    """Whether a result is about a whole text."""
+    if not isinstance(result, Mapping) or type(result.get("from_name")) is not str:
+        return False
+    value = result.get("value")
+    return isinstance(value, Mapping) and "start" not in value
+
+
+def _end_of(result: Mapping[str, Any]) -> str | None:
+    place = result.get("item_index")
+    if type(place) is int:
+        return str(place + 1)
+    text = result.get("to_name")
+    return text if isinstance(text, str) else None
+
+
+def _are_apart(ends: list[Any]) -> bool:
+    return len(ends) > 1 and None not in ends and len(set(ends)) == len(ends)
+
+
 def argilla_answers(record: Any) -> list[dict[str, Any]]:
-    """The responses of an Argilla record, of either form of its export."""
+    """The responses of an Argilla record, of any form of its export. Problem for a cell that is no list."""
     if not isinstance(record, Mapping):
         return []
+    if isinstance(responses := record.get("responses"), list):  # before 2.0
+        return [
+            {
+                "name": name,
+                "value": labelled(answer.get("value")),
+                "user": response.get("user_id"),
+                "status": response.get("status"),
+            }
+            for response in responses
+            if isinstance(response, Mapping) and isinstance(response.get("values"), Mapping)
+            for name, answer in response["values"].items()
+            if isinstance(answer, Mapping)
+        ]
     if isinstance(nested := record.get("responses"), Mapping):
         return [
             {
@@ -124,8 +190,8 @@ def argilla_answers(record: Any) -> list[dict[str, Any]]:
         ]
     return [
         answer
-        for column, values in record.items()
-        if str(column).endswith(_ANSWERS) and isinstance(values, list)
+        for column, cell in record.items()
+        if str(column).endswith(_ANSWERS) and (values := _listed(column, cell))
         for answer in _flat_answers(record, column, values)
     ]
 
@@ -133,8 +199,10 @@ def argilla_answers(record: Any) -> list[dict[str, Any]]:
 def _flat_answers(
     record: Mapping[str, Any], column: str, values: list[Any]
 ) -> Iterator[dict[str, Any]]:
-    users = _as_many(record.get(f"{column}.users"), len(values))
-    statuses = _as_many(record.get(f"{column}.status"), len(values))
+    users, statuses = (
+        _as_many(_listed(beside, record.get(beside)), len(values))
+        for beside in (f"{column}.users", f"{column}.status")
+    )
     for value, user, status in zip(values, users, statuses, strict=True):
         yield {
             "name": column.removesuffix(_ANSWERS),
@@ -142,6 +210,17 @@ def _flat_answers(
             "user": user,
             "status": status,
         }
+
+
+def _listed(column: str, cell: Any) -> list[Any]:
+    """The list in a column, in a cell as JSON or as Python prints it; [] for an empty one."""
+    values = notation.listed(messages.parsed(cell))
+    if isinstance(values, str) and values:
+        raise Problem(
+            f"{column}: expected a list, found {found(values)}; NumPy prints lists without commas: write the records "
+            "with dataset.records.to_json"
+        )
+    return values if isinstance(values, list) else []
 
 
 def _as_many(values: Any, count: int) -> list[Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from longmark.records.question_file import (
     ASSISTANT_TURNS,
+    PASSAGES_OF_QUESTION,
     REFERENCES_OF_TURNS,
     SECOND_TURNS,
     USER_TURNS,
@@ -98,6 +99,32 @@ ELI5 = Shape(
     ignored={"answers with fewer points": "answers.text[1:]"},
 )
 
+RAGTRUTH = Shape(
+    "responses of RAGTruth",
+    "ParticleMedia/RAGTruth (dataset/response.jsonl; README.md)",
+    keys=("source_id", "model", "labels", "response"),
+    fields={
+        "id": "id",
+        "question_id": "source_id",
+        "answer": "response",
+        "system": "model",
+    },
+    meta={"labels": "labels"},
+)
+
+RAGTRUTH_SOURCES = Shape(
+    "sources of RAGTruth",
+    "ParticleMedia/RAGTruth (dataset/source_info.jsonl; README.md)",
+    keys=("source_id", "task_type", "source_info", "prompt"),
+    fields={
+        "id": "source_id",
+        "question_id": "source_id",
+        "question": "not_null(source_info.question, prompt)",
+    },
+    # What a response was made from: the passages of a question, an article, or a record to describe.
+    meta={PASSAGES_OF_QUESTION: "[source_info.passages, source_info][?@] | [0]"},
+)
+
 BEIR_QUERIES = Shape(
     "BEIR queries",
     "beir-cellar/beir (README.md: queries.jsonl; corpus.jsonl beside it has titles)",
@@ -148,6 +175,8 @@ SHAPES = (
     AGGREFACT,
     ASQA,
     ELI5,
+    RAGTRUTH,
+    RAGTRUTH_SOURCES,
     BEIR_QUERIES,
     BEIR_CORPUS,
     TREC_TOPICS,

@@ -2,7 +2,7 @@
 questions, BEIR's queries, or a file with columns of ours.
 
 An answer gets the question, the references, the nuggets and the criteria that it does not have itself. Passages are what
-its system retrieved, so that it never gets those of a question.
+its system retrieved, so that it gets those of a question only where the set gave them to every system (RAGTruth).
 """
 
 from __future__ import annotations
@@ -10,17 +10,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import orjson
+
 from longmark.errors import UserError
 from longmark.options import named
 from longmark.records.conversation import answers, reading_at
 from longmark.records.example import Example
 from longmark.records.pair import Answered
-from longmark.records.turn import Turn
+from longmark.records.turn import Turn, contexts_of
 
 USER_TURNS = "user_turns"
 ASSISTANT_TURNS = "assistant_turns"
 REFERENCES_OF_TURNS = "references_of_turns"
 """Where `meta` keeps the texts of a conversation whose two sides are in two files, as those of MT-Bench are."""
+PASSAGES_OF_QUESTION = "passages_of_question"
+"""Where `meta` keeps the passages that a set gave to every system."""
 SECOND_TURNS = "second turns"
 """What is counted of such a file alone."""
 
@@ -66,6 +70,8 @@ class QuestionFile:
             value = getattr(question, name)
             if value and name in type(example).model_fields and not getattr(example, name):
                 update[name] = value
+        if isinstance(example, Example) and not example.contexts:
+            update |= _passages(question.meta.get(PASSAGES_OF_QUESTION))
         if turns := self._turns(question.meta, example.meta):
             meta = {name: value for name, value in example.meta.items() if name != ASSISTANT_TURNS}
             update |= {"references": (), **reading_at(turns, answers(turns)[-1:], meta)}
@@ -129,6 +135,14 @@ def _key(example: Answered) -> str | None:
     if "question_id" in example.model_fields_set:
         return example.question_id
     return example.id if "id" in example.model_fields_set else None
+
+
+def _passages(values: Any) -> dict[str, Any]:
+    """The passages of a question as a field; of a record to describe its JSON."""
+    if values is None:
+        return {}
+    text_or_list = values if isinstance(values, str | list) else orjson.dumps(values).decode()
+    return {"contexts": contexts_of(text_or_list)}
 
 
 def _texts(values: Any) -> list[str]:

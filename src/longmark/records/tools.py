@@ -5,6 +5,8 @@ Each names the version and the source that its fixture in tests/records/tools fo
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from longmark.records.shapes import Container, Shape
 
 _ASKED = "scored_question(without_data(vars))"  # less passages, references and files
@@ -125,6 +127,17 @@ INSPECT = Shape(
         "scores of Inspect's scorers": "scores",
     },
     skips={"invalidated samples": "invalidation"},
+)
+
+INSPECT_LOGS = replace(
+    INSPECT,
+    name="Inspect logs, a list of them",
+    keys=("version", "eval", "samples"),
+    fields={
+        **INSPECT.fields,
+        "id": "join('-', [to_string(log.eval.task), to_string(log.eval.model), to_string(id), to_string(epoch)])",
+    },
+    records_at="inspect_samples(@)",
 )
 
 _DOCUMENT = "doc.question, doc.query, doc.prompt, instructed([doc.instruction, doc.input]), doc.input, doc.problem"
@@ -281,6 +294,23 @@ LANGSMITH = Shape(
         "further choices of a reply": f"further_choices({_TABLE_OUTPUTS})",
         "scores of LangSmith's evaluators": "dotted(@).feedback",
     },
+)
+
+_CELL_OUTPUTS = "parsed(outputs)"
+LANGSMITH_TABLE = Shape(
+    "LangSmith results, a table of its page",
+    "LangSmith's page of an experiment, as it downloads a table: a column each for inputs, outputs and reference outputs",
+    keys=("inputs", "outputs", "reference_outputs"),
+    fields={
+        "id": "id",
+        "question": "scored_question(parsed(inputs))",
+        "answer": f"scored_answer({_CELL_OUTPUTS})",
+        "contexts": f"not_null({_CELL_OUTPUTS}.{_PASSAGES.format(_CELL_OUTPUTS)})",
+        "references": "right_answers(parsed(reference_outputs))",
+    },
+    meta={"error": "error"},
+    failed="(type(error) == 'string' && error) || status == 'error'",
+    ignored={"further choices of a reply": f"further_choices({_CELL_OUTPUTS})"},
 )
 
 TRULENS = Shape(
@@ -455,6 +485,7 @@ SHAPES = (
     DEEPEVAL,
     DEEPEVAL_TURNS,
     INSPECT,
+    INSPECT_LOGS,
     LM_EVAL,
     RAGAS_TURNS,
     NUGGETIZER,
@@ -463,6 +494,7 @@ SHAPES = (
     PYDANTIC_EVALS,
     BRAINTRUST,
     LANGSMITH,
+    LANGSMITH_TABLE,
     TRULENS,
     FAITHBENCH,
     HAGRID,

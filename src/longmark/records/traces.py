@@ -230,7 +230,30 @@ OPIK = Shape(
     ),
 )
 
+LANGSMITH_RUNS = Shape(
+    "LangSmith runs",
+    "langsmith 0.15.1 (langsmith/schemas.py: Run, as list_runs gives it); objects of langchain-core (load/dump.py)",
+    keys=("id", "run_type", "inputs", "outputs"),
+    fields=_OF_TRACE,
+    conversation=("conversation[0]", "conversation[1]"),
+    spans=SpanShape(
+        trace="trace_id || id",
+        id="id",
+        parent="parent_run_id",
+        start="start_time",
+        kind="run_type",
+        input="plain_objects(parsed(inputs))",
+        output="plain_objects(parsed(outputs))",
+        documents="plain_objects(parsed(outputs))",
+        model="extra.metadata.ls_model_name",
+        session="not_null(extra.metadata.session_id, extra.metadata.thread_id, extra.metadata.conversation_id)",
+        failed="error || status == 'error'",
+        scores="not_null(feedback_stats, `{}`) | keys(@)",
+    ),
+)
+
 SHAPES = (
+    LANGSMITH_RUNS,
     OTLP,
     PHOENIX,
     PHOENIX_TABLE,

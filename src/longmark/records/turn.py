@@ -79,6 +79,7 @@ def shown(turns: Iterable[tuple[int, Turn]]) -> str:
 
 def contexts_of(raw: Any, place: str = "contexts") -> tuple[Context, ...]:
     """The passages in a value, without empty ones. Raises Problem."""
+    raw = _titled_sentences(raw)
     if isinstance(raw, dict) and not any(not missing(raw.get(key)) for key in PASSAGE_TEXT):
         raw = next((raw[key] for key in _LISTS if isinstance(raw.get(key), list)), raw)
     if isinstance(raw, dict) and _are_texts_by_id(raw):
@@ -91,6 +92,31 @@ def contexts_of(raw: Any, place: str = "contexts") -> tuple[Context, ...]:
         _context(f"{place}[{index}]", item) for index, item in enumerate(raw) if not missing(item)
     )
     return tuple(passage for passage in passages if passage.text.strip())
+
+
+def _titled_sentences(raw: Any) -> Any:
+    """The passages of HotpotQA and 2WikiMultihopQA as texts, with their titles: sentences by title, in lists of titles and
+    of lists of sentences (datasets), or in pairs of both. Anything else as it is."""
+    if isinstance(raw, dict) and raw.keys() == {"title", "sentences"}:
+        titles = raw["title"]
+        lists = raw["sentences"]
+        if not isinstance(titles, list) or not isinstance(lists, list) or len(titles) != len(lists):
+            return raw
+        raw = [list(pair) for pair in zip(titles, lists, strict=True)]
+    are_pairs = isinstance(raw, list) and all(
+        isinstance(pair, list)
+        and len(pair) == 2
+        and isinstance(pair[0], str)
+        and isinstance(pair[1], list)
+        and all(isinstance(sentence, str) for sentence in pair[1])
+        for pair in raw
+    )
+    if not are_pairs:
+        return raw
+    return [
+        {"text": f"{title}: {' '.join(sentence.strip() for sentence in sentences)}"}
+        for title, sentences in raw
+    ]
 
 
 def _are_texts_by_id(passages: Mapping[str, Any]) -> bool:

@@ -23,6 +23,7 @@ class LabelTool:
     ignored   what is no label -> path to a list of it
     opens     a value is opened where it holds one other (`label_answers.labelled`)
     refusal   why files of this kind hold no labels, and what to do
+    record    path to the record in another form, of which the columns are read
     doubtful  path to a list of answers that are read and may be no labels; doubt: why, and what to do
     """
 
@@ -36,6 +37,7 @@ class LabelTool:
     doubtful: str = ""
     doubt: str = ""
     refusal: str = ""
+    record: str = ""
 
     def fits(self, record: Mapping[str, Any]) -> bool:
         return all(key in record for key in self.keys) and (

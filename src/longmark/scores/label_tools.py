@@ -65,6 +65,7 @@ LABEL_STUDIO = LabelTool(
         "value": f"{_RATED}.labelled(value)",
     },
     ignored=_LABEL_STUDIO_IGNORED,
+    record="results_apart(record)",
     when=f"{_RESULTS}[] | [?{_LABEL_STUDIO_TYPES} && !(value.start)] | [0]",
 )
 LABEL_STUDIO_PARTS = LabelTool(
@@ -104,7 +105,7 @@ LABEL_STUDIO_TABLE = LabelTool(
 _ARGILLA_SUBMITTED = "argilla_answers(@)[?!contains(['discarded', 'draft'], not_null(status, ''))]"
 _ARGILLA_LABELS = f"{_ARGILLA_SUBMITTED[:-1]} && type(value) != 'array']"
 _ARGILLA_COLUMNS = {
-    "example_id": "not_null(example_id, metadata.example_id, id)",
+    "example_id": "not_null(example_id, metadata.example_id, external_id, id)",
     "system": "not_null(system, metadata.system)",
     "rater": f"{_ARGILLA_LABELS}.user",
     "label": f"{_ARGILLA_LABELS}.name",
@@ -122,7 +123,7 @@ _ARGILLA_DOUBT = (
 )
 ARGILLA = LabelTool(
     "Argilla",
-    "argilla 2.8 (records/_io/_generic.py, to_list(flatten=False); records/_resource.py)",
+    "argilla 2.8 (records/_io/_generic.py, to_list(flatten=False); records/_resource.py), 1.29 (FeedbackRecord)",
     keys=("fields", "responses", "suggestions"),
     columns=_ARGILLA_COLUMNS,
     ignored=_ARGILLA_IGNORED,
@@ -146,11 +147,12 @@ _DOCCANO_COLUMNS = {
     # Each person has a file of their own: the name is put into the lines where files are put together.
     "rater": "not_null(rater, annotator)",
 }
+_DOCCANO_TEXT = "type(not_null(text, data)) == 'string'"  # `data` up to version 1.6
 DOCCANO_TEXTS = LabelTool(
     "doccano, sequence to sequence",
     _DOCCANO,
-    keys=("id", "text", "label", "Comments"),
-    when="free_texts(label)",
+    keys=("id", "label", "Comments"),
+    when=f"{_DOCCANO_TEXT} && free_texts(label)",
     columns={**_DOCCANO_COLUMNS, "value": "label[]"},
     refusal="what people wrote are texts and no classes. Read them as answers or references, with --map question=text "
     "--map references=label; if they are classes with long names, add --map 'value=label[]' --map label=",
@@ -158,8 +160,8 @@ DOCCANO_TEXTS = LabelTool(
 DOCCANO = LabelTool(
     "doccano",
     _DOCCANO,
-    keys=("id", "text", "label"),
-    when="type(label) == 'array' && label[?type(@) == 'string'] | [0]",
+    keys=("id", "label"),
+    when=f"{_DOCCANO_TEXT} && type(label) == 'array' && label[?type(@) == 'string'] | [0]",
     columns={
         **_DOCCANO_COLUMNS,
         "value": "labelled(label[?type(@) == 'string'])",
@@ -169,13 +171,53 @@ DOCCANO = LabelTool(
 DOCCANO_SPANS = LabelTool(
     "doccano, spans",
     _DOCCANO,
-    keys=("id", "text", "label"),
-    when="type(label) == 'array'",  # beside labels of the text they are counted
+    keys=("id", "label"),
+    when=f"{_DOCCANO_TEXT} && type(label) == 'array'",  # beside labels of the text they are counted
     columns={
         **_DOCCANO_COLUMNS,
         "value": "label[][2]",
         "sentence_start": "label[][0]",
         "sentence_end": "label[][1]",
+    },
+)
+# The exports of version 1.0: annotations name a label by its number, whose text is in another file.
+_DOCCANO_OLD = (
+    "doccano 1.0 (app/api/utils.py, JSONPainter and JSONLRenderer: annotations of id and user)"
+)
+_DOCCANO_OLD_COLUMNS = {
+    "example_id": "not_null(example_id, meta.example_id, id)",
+    "system": "not_null(system, meta.system)",
+    "rater": "annotations[].user",
+    "value": "annotations[].numbered(label)",
+}
+DOCCANO_OLD_SPANS = LabelTool(
+    "doccano 1.0, spans",
+    _DOCCANO_OLD,
+    keys=("id", "text", "annotations"),
+    when="type(annotations[0].label) == 'number' && type(annotations[0].start_offset) == 'number'",
+    columns={
+        **_DOCCANO_OLD_COLUMNS,
+        "sentence_start": "annotations[].start_offset",
+        "sentence_end": "annotations[].end_offset",
+    },
+)
+DOCCANO_OLD = LabelTool(
+    "doccano 1.0",
+    _DOCCANO_OLD,
+    keys=("id", "text", "annotations"),
+    when="type(annotations[0].label) == 'number'",
+    columns=_DOCCANO_OLD_COLUMNS,
+)
+DOCCANO_OLD_NAMES = LabelTool(
+    "doccano 1.0, names of labels",
+    _DOCCANO_OLD,
+    keys=("id", "text", "labels", "annotation_approver"),
+    when="type(labels[0]) == 'string'",
+    columns={
+        "example_id": "not_null(example_id, meta.example_id, id)",
+        "system": "not_null(system, meta.system)",
+        "rater": "annotation_approver",
+        "value": "labelled(labels)",
     },
 )
 DOCCANO_RELATIONS = LabelTool(
@@ -200,7 +242,8 @@ DOCCANO_INTENTS = LabelTool(
 DOCCANO_TABLE = LabelTool(
     "doccano, CSV",
     _DOCCANO,
-    keys=("id", "text", "label", "Comments"),
+    keys=("id", "label", "Comments"),
+    when=_DOCCANO_TEXT,
     columns={**_DOCCANO_COLUMNS, "value": "doccano_labels(label)"},
 )
 
@@ -319,6 +362,9 @@ TOOLS = (
     DOCCANO_TEXTS,
     DOCCANO,
     DOCCANO_SPANS,
+    DOCCANO_OLD_SPANS,
+    DOCCANO_OLD,
+    DOCCANO_OLD_NAMES,
     DOCCANO_RELATIONS,
     DOCCANO_INTENTS,
     DOCCANO_TABLE,
@@ -377,8 +423,10 @@ class ToolRecords:
             if not isinstance(record, Mapping):
                 yield line, record
                 continue
-            self._count(record)
             try:
+                if self.tool.record:
+                    record = paths.reader({"record": record})(self.tool.record)
+                self._count(record)
                 rows = list(self.fields.rows(record))
             except Problem as problem:
                 yield line, UnreadableRecord(str(problem))

@@ -26,6 +26,20 @@ HAGRID = LabelTool(
     },
 )
 
+RAGTRUTH = LabelTool(
+    "responses of RAGTruth",
+    "ParticleMedia/RAGTruth (README.md: spans of hallucinations): 1 for a response without one",
+    keys=("source_id", "model", "labels", "response"),
+    when="type(labels) == 'array'",
+    columns={
+        "example_id": "to_string(id)",
+        "system": "model",
+        "label": "not_null('supported')",
+        "value": "length(labels) > `0` && `0` || `1`",
+    },
+    ignored={"hallucinated spans": "labels"},
+)
+
 REWARD_BENCH_2 = LabelTool(
     "RewardBench 2",
     "allenai/reward-bench-2 (README.md: dataset_info): 1 for a chosen completion, 0 for a rejected one",
@@ -125,6 +139,7 @@ BEIR_QRELS = LabelTool(
 TOOLS = (
     FAITHBENCH,
     HAGRID,
+    RAGTRUTH,
     REWARD_BENCH_2,
     AGGREFACT,
     MT_BENCH_RATINGS,
