@@ -19,7 +19,6 @@ _ROMAN = (
 )
 _MOST_ROMAN = 4_999
 _MOST_LETTERS = 26**3
-MOST = 10**9  # beyond it, either way, a list's number is taken for a mistake
 
 _CYRILLIC = "абвгдежзиклмнопрстуфхцчшщэюя"
 _HAN = "〇一二三四五六七八九"

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from longmark.contrib.make.rag.archives import BROKEN, Unpacked
-from longmark.contrib.make.rag.xml_tree import attribute, local_name, parsed
+from longmark.contrib.make.rag.xml_tree import attribute, child, local_name, parsed
 
 _OLD_OR_ENCRYPTED = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
@@ -79,3 +79,12 @@ def relation_id(node: Any, name: str = "id") -> str:
     return next(
         (str(v) for key, v in node.items() if key[0] == "{" and key.endswith("}" + name)), ""
     )
+
+
+def chosen(alternatives: Any) -> Any:
+    """What a program of today shows of several forms of one thing: the first choice, else what is there for older ones."""
+    for name in ("Choice", "Fallback"):
+        form = child(alternatives, name)
+        if form is not None:
+            return form
+    return ()

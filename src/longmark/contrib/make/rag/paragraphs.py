@@ -117,6 +117,7 @@ class ParagraphCollector:
         self.left_out: Counter[str] = Counter()
         self.headings: list[int] = []  # which paragraphs they are
         self._words: list[str] = []
+        self.label = ""  # of the next paragraph, as the number of an item
         self._depth = 0
         self._deepest = deepest
         self._dropped = self._verbatim = 0  # elements of these kinds that have not ended
@@ -291,7 +292,14 @@ class ParagraphCollector:
             else _BROKEN.sub("\n", _SPACE.sub(" ", text))
         )
         if text := text.strip():
-            self.paragraphs.append(mixed_numbers(text))
+            label = self.label
+            self.label = ""
+            self.paragraphs.append(label + mixed_numbers(text))
+
+    @property
+    def has_text(self) -> bool:
+        """Whether the paragraph so far has a text."""
+        return any(words.strip() for words in self._words)
 
     def close(self) -> None:
         self._end()

@@ -1,8 +1,9 @@
 """Word documents (DOCX) as plain text, as a reader sees them.
 
-Read: paragraphs, headings, lists, tables, text boxes, foot- and endnotes (at the end, each behind its number), equations
-in one line, base texts of ruby, and the text as it is once all tracked changes are accepted. Left out and counted:
-deleted and struck-out text, hidden text, comments, pictures, running heads.
+Read: paragraphs, headings and lists with the numbers that Word writes, tables, text boxes, foot- and endnotes (at the
+end, each behind its number), equations in one line, base texts of ruby, the choices of forms, and the text as it is once
+all tracked changes are accepted. Left out and counted: deleted and struck-out text, hidden text, also where a style says
+so, empty fields of forms, comments, pictures, running heads.
 
 Libraries that were tried lose text that a reader sees: python-docx 1.2.0 what was inserted by a tracked change, mammoth
 1.13.0 equations and ruby; both print no word of it. So the package is read here, by lxml.
@@ -15,10 +16,14 @@ from pathlib import Path
 from typing import Any
 
 from longmark.contrib.make.rag.file_text import FileText
+from longmark.contrib.make.rag.list_numbers import whole_number
 from longmark.contrib.make.rag.omml import write_equation
-from longmark.contrib.make.rag.ooxml import Package, opened
+from longmark.contrib.make.rag.ooxml import Package, chosen, opened
 from longmark.contrib.make.rag.paragraphs import joined
 from longmark.contrib.make.rag.symbol_font import LEFT_OUT, character_of, in_unicode
+from longmark.contrib.make.rag.word_fields import WordFields
+from longmark.contrib.make.rag.word_numbers import WordNumbers
+from longmark.contrib.make.rag.word_styles import OFF, WordStyles, characters_of, number_of
 from longmark.contrib.make.rag.xml_tree import (
     PageOfXml,
     attribute,
@@ -29,6 +34,8 @@ from longmark.contrib.make.rag.xml_tree import (
 
 SUFFIXES = frozenset({".docx", ".docm"})
 _MAIN = "word/document.xml"
+_STYLES = "word/styles.xml"
+_NUMBERS = "word/numbering.xml"
 _NOTES = {"footnoteReference": "word/footnotes.xml", "endnoteReference": "word/endnotes.xml"}
 _LEFT_OUT = {
     "del": "deleted passages",
@@ -38,8 +45,18 @@ _LEFT_OUT = {
     "pict": "pictures",
     "object": "objects of other programs",
     "altChunk": "parts of other formats",
+    "subDoc": "documents within the document",
 }
 _PROPERTIES = frozenset({"rPr", "pPr", "tblPr", "trPr", "tcPr", "sectPr", "ctrlPr"})
+
+
+_UNSEEN = {  # properties of characters -> why they are not read
+    "vanish": "hidden passages",
+    "strike": "passages that are struck out",
+    "dstrike": "passages that are struck out",
+}
+_MOVED = 4  # half points; text that is as much above or below the line and has
+_LONGEST_MOVED = 6  # so few characters is raised or lowered
 
 
 def word_text(path: Path, limit: int) -> FileText:
@@ -57,8 +74,14 @@ class _WordReader:
     def __init__(self, package: Package) -> None:
         self._package = package
         self._page = PageOfXml()
-        self._levels = self._heading_levels()
-        self._raised_styles = self._styles_that_raise()
+        names = package.names
+        self._styles = WordStyles.of(package.part(_STYLES)) if _STYLES in names else WordStyles()
+        self._list_numbers = (
+            WordNumbers.of(package.part(_NUMBERS)) if _NUMBERS in names else WordNumbers()
+        )
+        self._fields = WordFields()
+        self._style = ""  # of the paragraph that is being read
+        self._goes_on = ""  # the tag of a paragraph whose end is deleted
         self._marked: list[Any] = []  # notes, in the order of their first marks
         self._numbers: dict[tuple[str, str], int] = {}  # kind of mark, id -> number
         self._parts_of_notes: dict[str, dict[str, Any]] = {}  # kind of mark -> id -> note
@@ -82,51 +105,6 @@ class _WordReader:
             left_out=dict(+self._page.left_out),
         )
 
-    def _heading_levels(self) -> dict[str, int]:
-        """Style -> its level from 0, for the styles of headings and of the title."""
-        if "word/styles.xml" not in self._package.names:
-            return {}
-        levels: dict[str, int] = {}
-        based_on: dict[str, str] = {}
-        for style in descendants(self._package.part("word/styles.xml"), "style"):
-            style_id = attribute(style, "styleId")
-            name = child(style, "name")
-            outline = child(style, "pPr", "outlineLvl")
-            base = child(style, "basedOn")
-            if name is not None and attribute(name, "val").lower() == "title":
-                levels[style_id] = 0
-            elif outline is not None and attribute(outline, "val").isdigit():
-                levels[style_id] = int(attribute(outline, "val"))
-            elif base is not None:
-                based_on[style_id] = attribute(base, "val")
-        for style_id in based_on:
-            ancestor = style_id
-            for _ in range(20):
-                ancestor = based_on.get(ancestor, "")
-                if ancestor in levels:
-                    levels[style_id] = levels[ancestor]
-                    break
-        return levels
-
-    def _styles_that_raise(self) -> dict[str, str]:
-        """Style of characters -> `superscript` or `subscript`."""
-        if "word/styles.xml" not in self._package.names:
-            return {}
-        styles: dict[str, str] = {}
-        for style in descendants(self._package.part("word/styles.xml"), "style"):
-            align = child(style, "rPr", "vertAlign")
-            if align is not None and attribute(style, "type") == "character":
-                styles[attribute(style, "styleId")] = attribute(align, "val")
-        return styles
-
-    def _alignment(self, run: Any) -> str:
-        """How the characters of a run stand: as it says itself, else as its style."""
-        align = child(run, "rPr", "vertAlign")
-        if align is not None:
-            return attribute(align, "val")
-        style = child(run, "rPr", "rStyle")
-        return "" if style is None else self._raised_styles.get(attribute(style, "val"), "")
-
     def _note_text(self, note: Any) -> str:
         """The text of a note, its paragraphs in one."""
         page = self._page
@@ -146,34 +124,76 @@ class _WordReader:
                 self._paragraph(part)
             elif name == "tbl":
                 self._table(part)
+            elif name == "sdt" and self._is_placeholder(part):
+                continue
             elif name in ("sdt", "customXml", "smartTag", "ins", "moveTo", "sdtContent"):
                 self._blocks(part)
+            elif name == "AlternateContent":
+                self._blocks(chosen(part))
             elif name in _LEFT_OUT:
                 self._page.left_out[_LEFT_OUT[name]] += 1
+        self._end_paragraph()
 
     def _paragraph(self, paragraph: Any) -> None:
-        tag = self._tag(paragraph)
-        self._page.start(tag)
+        style = child(paragraph, "pPr", "pStyle")
+        self._style = "" if style is None else attribute(style, "val")
+        if not self._goes_on:
+            self._goes_on = self._tag(paragraph)
+            self._page.start(self._goes_on)
         self._inline(paragraph)
-        self._page.end(tag)
+        self._fields.end_paragraph()
+        mark = child(paragraph, "pPr", "rPr")
+        is_deleted = mark is not None and any(local_name(p) in ("del", "moveFrom") for p in mark)
+        if self._page.paragraphs.has_text or not (is_deleted or _is_on(mark, "vanish")):
+            self._number(paragraph)
+        if not is_deleted:
+            self._end_paragraph()
         boxes = self._boxes
         self._boxes = []  # those in a box come after it
         for box in boxes:
             self._blocks(box)
 
+    def _end_paragraph(self) -> None:
+        """Ends the paragraph; one whose end is deleted goes on in the next one."""
+        if self._goes_on:
+            self._page.end(self._goes_on)
+        self._goes_on = self._page.paragraphs.label = ""
+
     def _tag(self, paragraph: Any) -> str:
-        style = child(paragraph, "pPr", "pStyle")
         outline = child(paragraph, "pPr", "outlineLvl")
-        level = self._levels.get(attribute(style, "val")) if style is not None else None
+        level = self._styles.level(self._style or self._styles.default)
         if outline is not None and attribute(outline, "val").isdigit():
             level = int(attribute(outline, "val"))
         if level is not None and level < 9:
             return f"h{min(level, 5) + 1}"
         return "li" if child(paragraph, "pPr", "numPr") is not None else "p"
 
+    def _number(self, paragraph: Any) -> None:
+        """Puts the number of a list or heading before the paragraph."""
+        style = self._style or self._styles.default
+        list_id, level = number_of(child(paragraph, "pPr")) or ("", "")
+        place = whole_number(level)
+        if not list_id:
+            of_style = self._styles.number(style)
+            if of_style is None:
+                return
+            list_id = of_style[1]
+            if place is None:
+                place = whole_number(of_style[2])
+            if place is None:
+                place = self._list_numbers.level_of_style(list_id, of_style[0])
+        if label := self._list_numbers.next_label(list_id, place or 0):
+            self._page.paragraphs.label = f"{label} "
+
     def _table(self, table: Any) -> None:
+        self._end_paragraph()
         self._page.start("table")
         for row in _through(table, "tr"):
+            changes = child(row, "trPr")
+            reason = _reason_for_row(changes)
+            if reason:
+                self._page.left_out[reason] += 1
+                continue
             self._page.start("tr")
             before = child(row, "trPr", "gridBefore")  # columns that the row begins after
             if before is not None:
@@ -181,7 +201,10 @@ class _WordReader:
                 self._page.end("td")
             for cell in _through(row, "tc"):
                 self._page.start("td", _spans(cell))
-                self._blocks(cell)
+                if child(cell, "tcPr", "cellDel") is None:
+                    self._blocks(cell)
+                else:
+                    self._page.left_out["deleted passages"] += 1
                 self._page.end("td")
             self._page.end("tr")
         self._page.end("table")
@@ -195,26 +218,42 @@ class _WordReader:
                 self._run(part)
             elif name in _LEFT_OUT:
                 self._page.left_out[_LEFT_OUT[name]] += 1
-            elif name == "oMathPara":
-                self._inline(part)
+            elif name == "AlternateContent":
+                self._inline(chosen(part))
+            elif name == "sdt" and self._is_placeholder(part):
+                continue
             elif name == "oMath":
                 write_equation(self._page, part)
             elif name not in _PROPERTIES:  # hyperlink, ins, moveTo, sdt, smartTag, fldSimple …
                 self._inline(part)
 
+    def _is_placeholder(self, control: Any) -> bool:
+        """Whether a content control has not been filled in: it shows what to do with it."""
+        mark = child(control, "sdtPr", "showingPlcHdr")
+        is_empty = mark is not None and attribute(mark, "val") not in OFF
+        self._page.left_out["empty fields of forms"] += is_empty
+        return is_empty
+
+    def _characters(self, run: Any) -> dict[str, str]:
+        """What a run says of its characters itself, else its style, else that of its paragraph."""
+        style = child(run, "rPr", "rStyle")
+        of_style = self._styles.characters(
+            "" if style is None else attribute(style, "val"), self._style
+        )
+        properties = child(run, "rPr")
+        return {**of_style, **({} if properties is None else characters_of(properties))}
+
     def _run(self, run: Any) -> None:
-        if _is_on(run, "vanish"):
-            self._page.left_out["hidden passages"] += 1
-            return
-        if _is_on(run, "strike") or _is_on(run, "dstrike"):
-            self._page.left_out["passages that are struck out"] += 1
-            return
-        tag = {"superscript": "sup", "subscript": "sub"}.get(self._alignment(run), "span")
+        characters = self._characters(run)
+        for name, reason in _UNSEEN.items():
+            if characters.get(name, "none") not in OFF:
+                self._page.left_out[reason] += 1
+                return
+        tag = _alignment(run, characters)
         if any(local_name(part) in _NOTES for part in run):
             tag = "span"  # the mark of a note is written with brackets
         self._page.start(tag)
-        fonts = child(run, "rPr", "rFonts")
-        font = "" if fonts is None else attribute(fonts, "ascii")
+        font = characters.get("rFonts", "")
         for part in run:
             self._run_part(part, font)
         self._page.end(tag)
@@ -223,7 +262,12 @@ class _WordReader:
         page = self._page
         match local_name(part):
             case "t":
-                page.text(in_unicode(part.text or "", font))
+                if not self._fields.is_code:
+                    page.text(in_unicode(part.text or "", font))
+            case "fldChar":
+                self._field(part)
+            case "instrText":
+                self._fields.instruct(part.text or "")
             case "tab" | "ptab":
                 page.text(" ")
             case "br" | "cr":
@@ -239,17 +283,32 @@ class _WordReader:
             case "footnoteReference" | "endnoteReference" as kind:
                 self._note(kind, attribute(part, "id"))
             case "AlternateContent":
-                choice = child(part, "Choice")
-                for inner in () if choice is None else choice:
+                for inner in chosen(part):
                     self._run_part(inner, font)
             case "drawing" | "pict":
                 boxes = list(descendants(part, "txbxContent"))
                 self._boxes += boxes
-                page.left_out["pictures"] += not boxes
+                letters = [attribute(path, "string") for path in descendants(part, "textpath")]
+                page.text(" ".join(letters))  # WordArt
+                page.left_out["pictures"] += not (boxes or any(letters))
             case "commentReference" | "object" as kind:
                 page.left_out[_LEFT_OUT[kind]] += 1
             case _:  # properties, fields' instructions, marks of pages
                 pass
+
+    def _field(self, mark: Any) -> None:
+        kind = attribute(mark, "fldCharType")
+        if kind == "begin":
+            self._fields.begin(mark)
+        elif kind == "separate":
+            self._fields.separate()
+        elif kind == "end":
+            text = self._fields.end()
+            if text is None:
+                self._page.left_out["equations of fields"] += 1
+            elif text:
+                is_glued = self._page.paragraphs.last_character.isdigit() and text[0].isdigit()
+                self._page.text(f" {text}" if is_glued else text)
 
     def _symbol(self, code: str, font: str) -> None:
         hexadecimal = bool(code) and all(c in "0123456789abcdefABCDEF" for c in code)
@@ -294,7 +353,28 @@ def _spans(cell: Any) -> dict[str, str]:
     return spans
 
 
-def _is_on(run: Any, name: str) -> bool:
-    """Whether a property of a run is there and not switched off."""
-    switch = child(run, "rPr", name)
-    return switch is not None and attribute(switch, "val") not in ("0", "false", "off", "none")
+def _alignment(run: Any, characters: dict[str, str]) -> str:
+    """The element of HTML for how the characters of a run stand."""
+    align = characters.get("vertAlign", "")
+    if align in ("superscript", "subscript"):
+        return align[:3]
+    height = whole_number(characters.get("position", "")) or 0
+    text = "".join(part.text or "" for part in run if local_name(part) == "t").strip()
+    if abs(height) < _MOVED or len(text) > _LONGEST_MOVED or " " in text:
+        return "span"
+    return "sup" if height > 0 else "sub"
+
+
+def _reason_for_row(properties: Any | None) -> str:
+    """Why a row is not read; empty: it is."""
+    if properties is None:
+        return ""
+    if child(properties, "del") is not None:
+        return "deleted passages"
+    return "hidden passages" if _is_on(properties, "hidden") else ""
+
+
+def _is_on(properties: Any | None, name: str) -> bool:
+    """Whether a property is there and not switched off."""
+    switch = None if properties is None else child(properties, name)
+    return switch is not None and attribute(switch, "val") not in OFF
