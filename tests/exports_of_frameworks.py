@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 from tests.export import Export
 
@@ -32,7 +33,58 @@ _MLFLOW = partial(
 )
 _DSPY = partial(Export, "dspy 3.4.1", not_read="", has_ids=False)
 
+_SYSTEM = ("system", "Be brief.")
+_OF_EVALSCOPE = (  # in the order in which its threads ended: of two questions two replies each
+    ("1", CAPITAL, "Rome", (_SYSTEM,)),
+    ("2", RIVER, "", ()),
+    ("3", RIVER, "", ()),
+    ("0", CAPITAL, "Rome", (_SYSTEM,)),
+)
+
+
+def _of_evalscope(order: str, **fields: Any) -> Export:
+    """order: the ids as the file has them; system, references: of the answers."""
+    system = fields.pop("system", None)
+    right = fields.pop("references", {})
+    answers = {name: (question, answer, before) for name, question, answer, before in _OF_EVALSCOPE}
+    return Export(
+        "evalscope 1.14.1",
+        holds=tuple(
+            (name, system, *answers[name][:2], 0, right.get(answers[name][0], ())) for name in order
+        ),
+        turns=tuple(
+            (*before, ("user", question), ("assistant", answer))
+            for question, answer, before in map(answers.get, order)
+        ),
+        **fields,
+    )
+
+
 EXPORTS = (
+    _of_evalscope(
+        "1230",
+        file="evalscope/predictions.jsonl",
+        says="two questions with two replies each, of which those to one are empty",
+        system="small-model",
+        not_read="nothing",
+    ),
+    _of_evalscope(
+        "3102",
+        file="evalscope/reviews.jsonl",
+        says="the same with targets and scores; the model is the name of the folder",
+        references={CAPITAL: ("Rome",), RIVER: ("Tiber",)},
+        not_read="36 scores of evalscope",
+    ),
+    Export(
+        "lighteval 0.13.0",
+        "lighteval/details.parquet",
+        "two replies of which the first without its reasoning is scored, an empty one, log-likelihoods",
+        (
+            ("0", None, CAPITAL, "Rome", 0, ("Rome",)),
+            ("1", None, RIVER, "", 0, ("Tiber", "Tevere")),
+        ),
+        "1 further replies to a document, 1 log-likelihoods without a text, 2 scores of lighteval",
+    ),
     _MLFLOW(
         file="mlflow_genai/evaluated.jsonl",
         says="the table of an evaluation: an answer, an empty one, a question on which the application failed",

@@ -17,6 +17,7 @@ from longmark.scores.labels import Labels
 
 FILES = Path(__file__).parent / "published_sets"
 
+ICE = "Why is ice light?"
 WINS = ("A won in 2020.", "In 2020, A.")
 # file -> the set, its answers as (id, question, answer, system, passages, references), and what is not read
 ANSWERS: dict[str, tuple[str, list[tuple[Any, ...]], str]] = {
@@ -141,6 +142,50 @@ ANSWERS: dict[str, tuple[str, list[tuple[Any, ...]], str]] = {
         ],
         "nothing",
     ),
+    "prometheus-feedback.jsonl": (
+        "feedback of Prometheus",
+        [
+            ("29eb8025d3467b86", ICE, "It is less dense.", None, 0, ("It is less dense.",)),
+            ("363006e59c5b2a67", ICE, "It is warm.", None, 0, ("It is less dense.",)),
+        ],
+        "2 what the judge said",
+    ),
+    "biggen-bench.json": (
+        "responses of BiGGen-Bench",
+        [
+            ("planning_0-gpt2", ICE, "It is warm.", "gpt2", 0, ("It is less dense.",)),
+            (
+                "planning_1-gpt2",
+                "Why is the sea salt?",
+                "Rivers bring salt.",
+                "gpt2",
+                0,
+                ("Rivers.",),
+            ),
+        ],
+        "2 scores of judges",
+    ),
+    "flask-reviews.jsonl": (
+        "reviews of FLASK",
+        [
+            ("1", ICE, "It is warm.", None, 0, ("It is less dense.",)),
+            ("2", "Why?", "", None, 0, ("So.",)),
+        ],
+        "2 scores of skills",
+    ),
+    "flask-questions.jsonl": (
+        "questions of FLASK",
+        [("1", ICE, None, None, 0, ("It is less dense.",))],
+        "nothing",
+    ),
+    "ares.tsv": (
+        "examples of ARES",
+        [
+            ("1e20e93445bdfcb9", "why is ice light", "less dense", None, 1, ()),
+            ("22e7fa7a339ac763", "why is the sea salt", "rivers", None, 1, ()),
+        ],
+        "nothing",
+    ),
     "alpaca-outputs.json": (
         "outputs of AlpacaEval",
         [
@@ -163,6 +208,7 @@ PAIRS = {
         f"1 battles without both texts, {SEVERAL_TURNS}",
     ),
     "alpaca-annotations.json": ("annotations of AlpacaEval", "nothing"),
+    "prometheus-pairs.jsonl": ("preferences of Prometheus", "1 what the judge said"),
     "ultrafeedback.jsonl": (
         "preferences of conversations",
         "1 conversations that differ before the last answer",
@@ -206,6 +252,32 @@ LABELS: dict[str, tuple[str, list[tuple[Any, ...]], str]] = {
             ("3", "people", 1.0),
         ],
         "1 hallucinated spans",
+    ),
+    "prometheus-feedback.jsonl": (
+        "feedback of Prometheus",
+        [("29eb8025d3467b86", "people", 5.0), ("363006e59c5b2a67", "people", 1.0)],
+        "nothing",
+    ),
+    "biggen-bench.json": (
+        "responses of BiGGen-Bench",
+        [
+            ("planning_0-gpt2", "prometheus-7b-v2.0", 1.0),
+            ("planning_1-gpt2", "prometheus-7b-v2.0", 5.0),
+        ],
+        "nothing",
+    ),
+    "flask-reviews.jsonl": (
+        "reviews of FLASK",
+        [("1", "people", 1.0)],
+        "1 records without a label",
+    ),
+    "ares.tsv": (
+        "examples of ARES",
+        [
+            *[("1e20e93445bdfcb9", "people", 1.0)] * 3,
+            *[("22e7fa7a339ac763", "people", 0.0)] * 2,
+        ],
+        "nothing",
     ),
     "umbrela.txt": (
         "relevance judgments of TREC",

@@ -20,7 +20,7 @@ from tests.records.test_published_sets import SETS
 from longmark.errors import BadInput, UserError
 from longmark.records import Example
 from longmark.records.containers import SHAPES
-from longmark.records.evaluators import PRODIGY
+from longmark.records.evaluators import GISKARD_ANSWERS, PRODIGY
 from longmark.records.read import Reading
 
 TOOLS = Path(__file__).parent / "tools"
@@ -93,6 +93,15 @@ READ: dict[str, tuple[str, tuple[Any, ...], int, str | None, dict[str, int]]] = 
     "inspect-logs.json": (
         *("Inspect logs, a list of them", NILE, 2, "mockllm/model"),
         {"scores of Inspect's scorers": 2},
+    ),
+    "giskard-testset.jsonl": (
+        "a test set or a report of Giskard",
+        (NILE[0], None, (), NILE[3]),
+        *(2, None, {}),
+    ),
+    "giskard-report.jsonl": (
+        *("a test set or a report of Giskard", TOLD, 2, None),
+        {"results of Giskard's metrics": 2},
     ),
     "trulens.jsonl": (
         *("TruLens records", (*NILE[:2], (), ()), 2, "app v1"),
@@ -237,7 +246,7 @@ def test_a_file_of_a_tool_is_read_by_its_shape(name: str) -> None:
 
 
 def test_every_shape_has_a_fixture_and_every_fixture_is_read() -> None:
-    shapes = {name for name, *_ in READ.values()} | SETS | {PRODIGY.name}
+    shapes = {name for name, *_ in READ.values()} | SETS | {PRODIGY.name, GISKARD_ANSWERS.name}
     for export in EXPORTS:
         if not export.of_labels:
             reading = Reading(export.path, mapping=dict(export.mapping))

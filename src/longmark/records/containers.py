@@ -16,6 +16,7 @@ from typing import Any, BinaryIO
 from longmark.errors import UserError, library
 from longmark.records import (
     evaluators,
+    judge_sets,
     preference_sets,
     published_sets,
     reply_shapes,
@@ -46,6 +47,7 @@ SHAPES = (
     *evaluators.SHAPES,
     *published_sets.SHAPES,
     *preference_sets.SHAPES,
+    *judge_sets.SHAPES,
     *traces.SHAPES,
     *reply_shapes.SHAPES,
 )

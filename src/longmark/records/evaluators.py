@@ -1,4 +1,5 @@
-"""The declarations of files that evaluators of frameworks and harnesses write: Azure's SDK, LlamaIndex, HELM, OpenCompass.
+"""The declarations of files that evaluators of frameworks and harnesses write: Azure's SDK, LlamaIndex, HELM, OpenCompass,
+lighteval, evalscope, Giskard.
 
 Those of Haystack and DSPy are tables that are read by the names of their columns (`predictions`).
 """
@@ -84,6 +85,90 @@ OPENCOMPASS = Shape(
     },
 )
 
+LIGHTEVAL = Shape(
+    "details of lighteval",
+    "lighteval 0.13.0 (details that its classes wrote: examples/exports/lighteval; logging/evaluation_tracker.py)",
+    keys=("doc", "metric", "model_response"),
+    fields={
+        "id": "doc.id",
+        "question": "not_null(doc.original_query, doc.query)",
+        # What its metrics score: the text without the reasoning, where it was told to leave it out.
+        "answer": "not_null(model_response.text_post_processed, model_response.text)[0]",
+        "references": "gold_choices(doc)",
+    },
+    meta={"task": "doc.task_name"},
+    ignored={
+        "further replies to a document": "not_null(model_response.text_post_processed, model_response.text)[1:]",
+        "images": "doc.images",
+        "scores of lighteval": "metric",
+    },
+    skips={"log-likelihoods without a text": "!(model_response.text)"},
+    twice="; details do not name their model: put those of each model and task into a file of their own",
+)
+
+_EVALSCOPE = "evalscope 1.14.1 (files that its run wrote: examples/exports/evalscope; api/evaluator/cache.py)"
+EVALSCOPE_PREDICTIONS = Shape(
+    "predictions of evalscope",
+    _EVALSCOPE,
+    keys=("index", "model", "model_output"),
+    fields={
+        "id": "to_string(index)",
+        "question": "scored_question(messages)",
+        "answer": "scored_answer(model_output.choices[0].message)",
+        "system": "model",
+    },
+    conversation=("messages",),
+    failed="model_output.error",
+    ignored={"further choices of a reply": "model_output.choices[1:]"},
+)
+
+EVALSCOPE_REVIEWS = Shape(
+    "reviews of evalscope",
+    _EVALSCOPE,
+    keys=("index", "sample_score"),
+    fields={
+        "id": "to_string(index)",
+        "question": "not_null(scored_question(messages), input)",
+        "answer": "not_null(sample_score.score.prediction, scored_answer(messages))",
+        "references": "target",
+    },
+    meta={
+        "extracted_prediction": "sample_score.score.extracted_prediction",
+        "group_id": "sample_score.group_id",  # of several replies to one question
+    },
+    conversation=("messages",),
+    ignored={"scores of evalscope": "sample_score.score.value"},
+)
+
+GISKARD = Shape(
+    "a test set or a report of Giskard",
+    "giskard 2.19.2 (rag/testset.py: QATestset.save; rag/report.py: to_pandas)",
+    keys=("question", "reference_answer", "reference_context"),
+    fields={
+        "id": "id",
+        "question": "question",
+        "answer": "not_null(agent_answer, assistant)",
+        "references": "reference_answer",
+    },
+    # The passage that a question was made from is no retrieval.
+    meta={"reference_context": "reference_context"},
+    beside="metadata",
+    conversation=(
+        "conversation_history",
+        "conversation_history[0] && [{role: 'user', content: question}]",
+    ),
+    ignored={"results of Giskard's metrics": "[correctness][?type(@) == 'boolean']"},
+)
+
+GISKARD_ANSWERS = Shape(
+    "answers of a report of Giskard, whose questions are in testset.jsonl: write both with "
+    "report.to_pandas().reset_index().to_json(FILE, orient='records', lines=True)",
+    "giskard 2.19.2 (rag/report.py: save, agent_answer.json)",
+    keys=("message", "documents"),
+    when="length(keys(@)) == `2`",
+    fields={"question": "`null`", "answer": "`null`"},
+)
+
 PRODIGY = Shape(
     "annotations of Prodigy, which are labels and no answers: `longmark metaeval ROWS FILE` reads them",
     "prodigy 1.15 (prodi.gy/docs/api-interfaces: answer is accept, reject or ignore)",
@@ -92,4 +177,16 @@ PRODIGY = Shape(
     fields={"id": "`null`", "question": "`null`", "answer": "`null`"},
 )
 
-SHAPES = (PRODIGY, AZURE, LLAMA_INDEX, HELM_PREDICTIONS, HELM_INSTANCES, OPENCOMPASS)
+SHAPES = (
+    PRODIGY,
+    AZURE,
+    LLAMA_INDEX,
+    HELM_PREDICTIONS,
+    HELM_INSTANCES,
+    OPENCOMPASS,
+    LIGHTEVAL,
+    EVALSCOPE_PREDICTIONS,
+    EVALSCOPE_REVIEWS,
+    GISKARD,
+    GISKARD_ANSWERS,
+)

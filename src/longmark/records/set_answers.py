@@ -115,3 +115,58 @@ def mt_bench_votes(record: Any) -> list[dict[str, Any]]:
 def _judge(judge: Any) -> Any:
     """MT-Bench names a judge by its model and its prompt."""
     return "/".join(map(str, judge)) if isinstance(judge, list) else judge
+
+
+def gold_choices(doc: Any) -> list[Any] | None:
+    """The right answers of a document of lighteval: those of its choices that `gold_index`, a place or several, names;
+    None where it has none of them."""
+    choices = doc.get("choices") if isinstance(doc, Mapping) else None
+    places = doc.get("gold_index") if isinstance(doc, Mapping) else None
+    if not isinstance(choices, list):
+        return None
+    right = [
+        choices[place]
+        for place in (places if isinstance(places, list) else [places])
+        if type(place) is int and -len(choices) <= place < len(choices)
+    ]
+    flat = [item for choice in right for item in (choice if isinstance(choice, list) else [choice])]
+    return flat or None
+
+
+def records_by_id(document: Any) -> list[dict[str, Any]] | None:
+    """The records of a document of BiGGen-Bench, which are by their ids; None for any other document."""
+    if not isinstance(document, Mapping) or not document:
+        return None
+    records = [
+        record
+        for name, record in document.items()
+        if isinstance(record, Mapping) and record.get("id") == name and "response" in record
+    ]
+    return list(map(dict, records)) if len(records) == len(document) else None
+
+
+def skill_scores(scores: Any) -> list[dict[str, Any]]:
+    """The scores of skills in a review of FLASK: a number each; a skill that does not apply has none."""
+    if not isinstance(scores, Mapping):
+        return []
+    return [
+        {"name": name, "value": score}
+        for name, score in scores.items()
+        if isinstance(score, int | float) and not isinstance(score, bool)
+    ]
+
+
+_OF_ARES = "_Label"
+_YES_OR_NO = {"[[yes]]": 1, "[[no]]": 0, "1": 1, "1.0": 1, "0": 0, "0.0": 0}
+
+
+def ares_labels(record: Any) -> list[dict[str, Any]]:
+    """The labels in a row of ARES: 1 for `[[Yes]]` and 0 for `[[No]]`, each under the name of its column."""
+    if not isinstance(record, Mapping):
+        return []
+    return [
+        {"name": str(column).removesuffix(_OF_ARES), "value": value}
+        for column, cell in record.items()
+        if str(column).endswith(_OF_ARES)
+        and (value := _YES_OR_NO.get(str(cell).strip().casefold())) is not None
+    ]

@@ -522,6 +522,7 @@ CONTAINERS = (
     Container(("%FEATURE_STRUCTURES",), "[@]"),
     Container(("instance_id_to_label_to_value",), "[@]"),
     Container((), "asqa_records(@)"),
+    Container((), "records_by_id(@)"),
     Container((), "llama_index_results(@)"),
     Container((), "opencompass_records(@)"),
     Container(("data",), "data"),  # a page of an API (Langfuse, Phoenix)

@@ -119,6 +119,49 @@ ARENA_TABLE = LabelTool(
     ignored={SEVERAL_TURNS: "[@][?length(parsed(prompt)) > `1`]"},
 )
 
+FEEDBACK = LabelTool(
+    "feedback of Prometheus",
+    "prometheus-eval/Feedback-Collection and Feedback-Bench (README.md): scores of GPT-4, 1 to 5",
+    keys=("orig_instruction", "orig_response", "orig_criteria", "orig_score"),
+    columns={
+        "example_id": "digest([orig_instruction, orig_response, orig_criteria])",
+        "value": "orig_score",
+    },
+)
+BIGGEN_BENCH = LabelTool(
+    "responses of BiGGen-Bench",
+    "prometheus-eval/prometheus-eval (BiGGen-Bench/run_response_eval.py); BiGGen-Bench-Results (human_score)",
+    keys=("id", "input", "score_rubric", "response"),
+    when="type(not_null(human_score, score)) == 'number'",
+    columns={
+        "example_id": "join('-', [to_string(id), to_string(not_null(response_model_name, model_name, 'answer'))])",
+        "system": "not_null(response_model_name, model_name)",
+        "rater": "not_null([human_score][?type(@) == 'number'] && 'people' || `null`, eval_model_name, 'judge')",
+        "value": "not_null(human_score, score)",
+    },
+)
+FLASK = LabelTool(
+    "reviews of FLASK",
+    "kaistAI/FLASK (gpt_review/gpt4_eval.py): scores of skills, 1 to 5",
+    keys=("question_id", "text", "target_txt", "score"),
+    columns={
+        "example_id": "to_string(question_id)",
+        "label": "skill_scores(score)[].name",
+        "value": "skill_scores(score)[].value",
+    },
+)
+ARES = LabelTool(
+    "examples of ARES",
+    "stanford-futuredata/ARES (datasets/few_shot_datasets/judge_scoring): 1 for yes, 0 for no",
+    keys=("Query", "Document", "Answer"),
+    when="ares_labels(@)",
+    columns={
+        "example_id": "digest([Query, Document, Answer])",
+        "label": "ares_labels(@)[].name",
+        "value": "ares_labels(@)[].value",
+    },
+)
+
 # A judgment is of a passage for a topic: examples of passages have such ids with `--map id=TOPIC,PASSAGE`.
 QRELS = LabelTool(
     "relevance judgments of TREC",
@@ -147,6 +190,10 @@ TOOLS = (
     ARENA_BATTLES,
     ARENA_TABLE,
     MT_BENCH_VOTES,
+    FEEDBACK,
+    BIGGEN_BENCH,
+    FLASK,
+    ARES,
     QRELS,
     BEIR_QRELS,
 )
