@@ -232,7 +232,8 @@ def test_without_a_column_for_the_answer_nothing_is_read_by_a_proposal(
     [
         ({"ticket_no": ["1", "2", "1", "2"]}, {"question_id": "ticket_no"}),
         ({"ticketNo": [1, 2, 1, 2]}, {"question_id": "ticketNo"}),
-        ({"ticket_no": ["1", "2", "3", "4"]}, {}),  # no value recurs
+        ({"ticket_no": ["1", "2", "3", "4"]}, {"id": "ticket_no"}),  # no value recurs
+        ({"ticket_no": ["1", "2", "3", ""]}, {}),  # an answer without one
         ({"ticket_no": ["1", "1", "1", "2"]}, {}),  # a value with two questions
         ({"ticket_no": ["1", "2", "1", "3"]}, {}),  # a question with two values
         ({"ticket_no": ["1", "1", "1", "1"]}, {}),

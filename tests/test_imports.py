@@ -132,6 +132,7 @@ NEED_ARRAYS = (
     "scores.answers",
     "scores.paired",
     "scores.scored_answers",
+    "scores.wide_scores",
     "stats.",
     "analysis.",
     "contrib.decide.",

@@ -12,7 +12,9 @@ from collections.abc import Iterable, Iterator
 
 from longmark.cli.first_look import by_proposal, first_look
 from longmark.cli.metric_menu import commands, long_answers_first, metrics_without_a_model
+from longmark.cli.next_steps import validation, with_scores_or_labels
 from longmark.engine.look import Allowed, Look
+from longmark.errors import UserError
 from longmark.progress import counted
 from longmark.records import Pair, proposals
 from longmark.records.files import one_line
@@ -26,7 +28,13 @@ _PASSAGES = 2  # passages of an example that are shown
 
 def look(arguments: argparse.Namespace) -> int:
     arguments.skip_bad = True  # bad records are counted
-    seen, read_by_proposal = first_look(arguments)
+    try:
+        seen, read_by_proposal = first_look(arguments)
+    except UserError as error:
+        lines = with_scores_or_labels(arguments.examples)
+        if not lines and not (proposed := validation(arguments.examples)):
+            raise
+        raise UserError("\n".join(lines or [str(error), *proposed])) from error
     width = shutil.get_terminal_size((100, 24)).columns
 
     def cut(lines: Iterator[str]) -> None:
@@ -50,6 +58,11 @@ def look(arguments: argparse.Namespace) -> int:
     filled(_absent(seen))
     for line in commands(arguments, seen, metrics_without_a_model(seen)):
         print(line)
+    run = (
+        f"runs/{arguments.examples.stem}" if "id" in seen.mapped else ""
+    )  # whose ids are the table's
+    for line in validation(arguments.examples) or validation(arguments.examples, run):
+        print(line)
     if seen.bad:
         for line in seen.bad_lines[:_BAD]:
             print(line, file=sys.stderr)
@@ -71,7 +84,7 @@ def _lines(seen: Look) -> Iterator[str]:
         yield f"  {name:<{width}} {count:>9,}{f'  from {path}' if path else ''}"
     for line, example in seen.examples:
         yield ""
-        yield f"Line or number {line}, id {one_line(example.id)}"
+        yield f"Line or number {line}, id {one_line(example.shown_id)}"
         texts = {"question": example.question}
         texts |= (
             {"a": example.a, "b": example.b}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import Any
 
 from longmark.cli.arguments import (
@@ -14,6 +15,8 @@ from longmark.cli.arguments import (
     keywords,
     needs_stats,
 )
+from longmark.cli.next_steps import validation
+from longmark.errors import BadInput, UserError
 from longmark.options.analyses import MetaevalGroups, PageOptions
 
 
@@ -39,7 +42,10 @@ def metaeval(arguments: argparse.Namespace) -> int:
     from longmark.report.document import check_out, publish
 
     check_out(arguments.out)
-    results = hold(arguments.rows, arguments.human, **keywords(MetaevalGroups, arguments))
+    try:
+        results = hold(arguments.rows, arguments.human, **keywords(MetaevalGroups, arguments))
+    except UserError as error:
+        raise _with_proposal(error, arguments) from None
     publish(
         document(results),
         arguments.out,
@@ -48,3 +54,14 @@ def metaeval(arguments: argparse.Namespace) -> int:
         width=arguments.width,
     )
     return 0
+
+
+def _with_proposal(error: UserError, arguments: argparse.Namespace) -> UserError:
+    """The error, with the command for a table that has a column for each rater; an error of another kind as it is."""
+    run = str(arguments.rows[0])
+    human = Path(arguments.human)
+    of_scores = arguments.rows == [arguments.human]
+    if isinstance(error, BadInput) or arguments.scores or (arguments.raters and not of_scores):
+        return error
+    lines = validation(human, "" if of_scores else run)
+    return UserError("\n".join([str(error), *lines])) if lines else error

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from typing import Any
 
-from longmark.cli import base, canary
+from longmark.cli import base, canary, next_steps
 from longmark.cli.arguments import (
     BUG,
     INTERRUPTED,
@@ -256,6 +256,9 @@ def _conclude(
         _print_summary(summary)
         print(f"\n{_spent(spent, again.spent)}")
         print(f"Rows: {result.folder / 'rows.jsonl'}")
+        if not (arguments.quiet or gates or arguments.base or part_of(arguments.examples)):
+            is_of_pairs = bool(summary.pairs)
+            print(next_steps.after_run(result.folder, summary.systems, pairs=is_of_pairs))
         if gates:
             checks += check_gates(gates, summary, arguments.max_unscored)
         if arguments.base:

@@ -274,6 +274,13 @@ class HumanColumns:
         kind="names",
         python="the columns of the human file with one rater each",
     )
+    scores: Sequence[str] = option(
+        (),
+        "the columns of ROWS with one metric's scores each, in a wide table",
+        "COLUMN,…",
+        kind="names",
+        python="the columns of a wide table of scores with one metric each",
+    )
     by: Sequence[str] = option(
         (),
         "break the results down by these columns (default: group, mode, subject)",

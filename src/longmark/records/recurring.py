@@ -1,5 +1,5 @@
-"""Columns that no field reads, by how their values recur: one that could be the id of a question, and one that could be
-the system that answered. For a message; nothing is read by it."""
+"""Columns that no field reads, by how their values recur: one that could be the id of an answer or of a question, and one
+that could be the system that answered. For a message; nothing is read by it."""
 
 from __future__ import annotations
 
@@ -48,8 +48,9 @@ class RecurringColumns:
         self._value_of_question: dict[str, dict[str, str]] = {}
         self._question_of_value: dict[str, dict[str, str]] = {}
         self._no_ids = set[str]()
+        self._unique: dict[str, set[str] | None] = {}
         self._systems: dict[str, Counter[str]] = {}
-        self._named = {"question_id": False, "system": False}
+        self._named = {"id": False, "question_id": False, "system": False}
 
     def add(self, example: Answered) -> None:
         self._examples += 1
@@ -60,13 +61,25 @@ class RecurringColumns:
         for column, value in example.meta.items():
             if isinstance(value, bool) or not isinstance(value, str | int):
                 self._no_ids.add(column)
+                self._unique[column] = None
                 continue
             words = {word.lower() for word in _BOUNDARY.split(column) if word}
             text = str(value).strip()
             if words & _SYSTEM_WORDS and not words & _ID_WORDS and len(text) <= _LONGEST:
                 self._systems.setdefault(column, Counter())[text] += 1
+            if words & _ID_WORDS:
+                self._add_unique(column, text)
             if words & _ID_WORDS and example.question and column not in self._no_ids:
                 self._add_id(column, text, example.question)
+
+    def _add_unique(self, column: str, value: str) -> None:
+        values = self._unique.setdefault(column, set())
+        if values is None:
+            return
+        if not value or len(value) > _LONGEST or value in values:
+            self._unique[column] = None
+        else:
+            values.add(value)
 
     def _add_id(self, column: str, value: str, question: str) -> None:
         values = self._value_of_question.setdefault(column, {})
@@ -79,9 +92,17 @@ class RecurringColumns:
 
     @property
     def proposed(self) -> dict[str, str]:
-        """Field -> column. question_id: each of its values has one question and each question one value, and some occur
-        more than once. system: a few values, each of several examples."""
+        """Field -> column. id: every example has a value of its own; question_id: each of its values has one question
+        and each question one value, and some occur more than once; system: a few values, each of several examples."""
         columns = dict[str, str]()
+        examples = min(self._examples, MOST_EXAMPLES)
+        unique = [
+            column
+            for column, values in self._unique.items()
+            if values is not None and 1 < len(values) == examples
+        ]
+        if unique and not self._named["id"]:
+            columns["id"] = unique[0]
         ids = [
             column
             for column, values in self._question_of_value.items()

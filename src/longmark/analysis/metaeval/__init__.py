@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from longmark.analysis.metaeval.options import MetaevalOptions
-from longmark.errors import UnknownName, options_of
+from longmark.errors import UnknownName, UserError, options_of
 from longmark.options import named, with_keywords
 from longmark.options.analyses import MetaevalGroups
 from longmark.report.notebook import SelfShown
@@ -17,7 +17,7 @@ from longmark.report.notebook import SelfShown
 if TYPE_CHECKING:
     from longmark.analysis.metaeval.choices import ChoiceLabel
     from longmark.analysis.metaeval.ratings import RatingLabel
-    from longmark.scores.answers import Source
+    from longmark.scores.answers import ScoredParts, Source
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -49,7 +49,8 @@ def metaeval(
 ) -> Metaeval:
     """Compares metrics with human ratings or choices. Needs the extra `stats`.
 
-    rows      a run's folder, a file of rows, Rows, or several of these; or RAGChecker's file of scored pairs
+    rows      a run's folder, a file of rows, Rows, or several of these; or RAGChecker's file of scored pairs; with
+              `scores` tables that have a column for each metric
     human     a file of ratings (`example_id, label, value, rater`), of answers or of parts of them
               (`sentence_start`, `sentence_end`, `citation`), or of choices (`question_id, a, b, choice, rater`), such
               records, or RAGChecker's file of labelled pairs
@@ -79,7 +80,10 @@ def metaeval(
         if source is not human:
             human_labels.name = str(human)
         _check_names(chosen.labels, human_labels.labels)
-        sources = scored_parts(rows, human_labels) if human_labels.parts else _sources(rows)
+        if chosen.scores:
+            sources: Any = _wide(rows, human_labels.parts, chosen)
+        else:
+            sources = scored_parts(rows, human_labels) if human_labels.parts else _sources(rows)
         counts_words = human_labels.choices and LONGER_WORDS in chosen.baselines
         scores = read_answers(
             sources,
@@ -165,6 +169,25 @@ def _check_names(chosen: Sequence[str], labels: Sequence[str]) -> None:
             hint = f"The labels are {', '.join(labels[:20])}."
             option = named("labels", group=MetaevalGroups)
             raise UnknownName(f"label in {option}", name, labels, hint)
+
+
+def _wide(
+    rows: Source | Sequence[Source], parts: str, chosen: MetaevalOptions
+) -> list[ScoredParts]:
+    """The scores of wide tables."""
+    from longmark.scores.wide_scores import wide_scores
+
+    option = named("scores", group=MetaevalGroups)
+    if parts:
+        raise UserError(f"{option} reads scores of whole answers, and the labels are of {parts}s")
+    listed = [rows] if isinstance(rows, str | Path) else list(rows)
+    tables = [Path(table) for table in listed if isinstance(table, str | Path)]
+    for table in tables:
+        if table.is_dir():
+            raise UserError(f"{option} names the columns of a table; {table} is a folder")
+    if len(tables) < len(listed):
+        raise UserError(f"{option} names the columns of a file, and rows are given")
+    return [wide_scores(table, chosen.scores, chosen.mapping) for table in tables]
 
 
 def _sources(rows: Source | Sequence[Source]) -> Source | Sequence[Source]:

@@ -1,0 +1,79 @@
+"""The command that comes next, as `run`, `look` and `metaeval` name it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from longmark.errors import UserError
+
+_SCORES = frozenset(("example_id", "metric", "score"))
+_LABELS = (frozenset(("example_id", "value")), frozenset(("a", "b", "choice")))
+
+
+def validation(table: Path, run: str = "") -> list[str]:
+    """The lines that say how the scores in a wide table, or those of a run, are compared with the table's columns of
+    raters; none where it has no such columns."""
+    from longmark.report.format import listed
+    from longmark.scores.wide_columns import wide_columns
+
+    columns = wide_columns(table)
+    if columns is None or not (columns.scores or run):
+        return []
+    words = ["longmark", "metaeval", run or str(table), str(table)]
+    words += [word for key, column in columns.keys.items() for word in ("--map", f"{key}={column}")]
+    words += ["--raters", ",".join(columns.raters)]
+    words += [] if run else ["--scores", ",".join(columns.scores)]
+    scores = f"the scores of {run or listed(columns.scores)}"
+    return [
+        f"To compare {scores} with the labels of people ({listed(columns.raters)}):",
+        f"  {_line(words)}",
+    ]
+
+
+def after_run(run: Path, systems: Sequence[str], *, pairs: bool) -> str:
+    """What to do with the rows of a run."""
+    if len(systems) > 1 and not pairs:
+        return f"Next: {_line(['longmark', 'compare', str(run)])}"
+    return f"Next: {_line(['longmark', 'report', str(run), '--out', f'{run}.html'])}"
+
+
+def with_scores_or_labels(path: Path) -> list[str]:
+    """What a file or folder without answers is for, if it holds scores or labels."""
+    if (path / "rows.jsonl").is_file():
+        report = _line(["longmark", "report", str(path), "--out", f"{path}.html"])
+        compare = _line(["longmark", "compare", str(path)])
+        return [
+            f"{path} is a run. Its scores and answers: {report}",
+            f"Of several systems, which one is better: {compare}",
+        ]
+    columns = _first_columns(path)
+    name = shlex.quote(str(path))
+    if columns >= _SCORES:
+        return [
+            f"{path} has scores, one a line. To compare systems: longmark compare {name}",
+            f"To compare metrics with the labels of people: longmark metaeval {name} LABELS",
+        ]
+    if any(columns >= needed for needed in _LABELS):
+        return [
+            f"{path} has labels of people. To compare metrics with them: longmark metaeval RUN {name}"
+        ]
+    return []
+
+
+def _first_columns(path: Path) -> set[str]:
+    from longmark.records import sources
+
+    try:
+        first: Any = next(iter(sources.records(path, sources.kind_of(path))), (0, None))[1]
+    except UserError:  # the caller says what is wrong with the file
+        return set()
+    return {str(column).casefold() for column in first} if isinstance(first, Mapping) else set()
+
+
+def _line(words: Iterable[str]) -> str:
+    from longmark.records.files import one_line
+
+    return one_line(shlex.join(words))
