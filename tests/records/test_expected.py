@@ -54,7 +54,7 @@ def test_nuggets_in_a_cell_are_read_as_json():
 @pytest.mark.parametrize("column", ["criteria", "rubrics"])
 def test_criteria_are_read_as_healthbench_and_researchrubrics_write_them(column: str):
     rubrics = [
-        {"criterion": "Says it is frozen.", "points": 7, "tags": ["level:example"]},
+        {"criterion": "Says it is frozen.", "points": "7", "tags": ["level:example"]},
         {"criterion": "Blames the moon.", "weight": -2.5, "axis": "Explicit Criteria"},
     ]
     assert read(**{column: rubrics}).criteria == (

@@ -7,6 +7,7 @@ HealthBench, `{criterion, points, tags}`, or of ResearchRubrics, `{criterion, we
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final, Literal
 
@@ -30,6 +31,7 @@ NOT_SUPPORT: Final = "not_support"
 ASSIGNMENTS = (SUPPORT, PARTIAL, NOT_SUPPORT)
 
 _FAILED = "failed"  # what nuggetizer writes where its call failed: there is no assignment
+_NUMBER = re.compile(r"[-+]?\d{1,12}(?:\.\d{1,12})?")
 _MOST_POINTS = (
     1e9  # of a criterion: greater numbers are typing errors, and their sum can be infinite
 )
@@ -135,7 +137,7 @@ def _nugget(place: str, raw: Any) -> Nugget:
 def _rubric_item(place: str, raw: Any) -> RubricItem:
     if not isinstance(raw, Mapping):
         raise Problem(f"{place}: expected an object with criterion and points, found {found(raw)}")
-    points = raw.get("points", raw.get("weight"))
+    points = _number(raw.get("points", raw.get("weight")))
     if isinstance(points, bool) or not isinstance(points, int | float) or not math.isfinite(points):
         raise Problem(f"{place}.points: expected a number, found {found(points)}")
     if abs(points) > _MOST_POINTS:
@@ -151,6 +153,11 @@ def _rubric_item(place: str, raw: Any) -> RubricItem:
         points=float(points),
         tags=tuple(text(f"{place}.tags", tag) for tag in tags),
     )
+
+
+def _number(raw: Any) -> Any:
+    """A number that stands as text, as a number; anything else as it is."""
+    return float(raw) if isinstance(raw, str) and _NUMBER.fullmatch(raw.strip()) else raw
 
 
 def _filled(place: str, raw: Any) -> str:

@@ -171,11 +171,13 @@ def checker_of(models: Models, batch: int = BATCH) -> Checker:
 # Checkers ----------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True, slots=True)
 class JudgeChecker:
-    """A chat model that is asked: one premise and up to `batch` hypotheses in a call, at temperature 0."""
+    """A chat model that is asked: one premise and up to `batch` hypotheses in a call, at temperature 0. longest_premise:
+    bytes; a longer one is read in parts."""
 
     models: Models
     judge: ChatHandle
     batch: int = BATCH
+    longest_premise: int = PREMISE
 
     @property
     def name(self) -> str:
@@ -183,8 +185,8 @@ class JudgeChecker:
 
     async def relations(self, premise: str, hypotheses: Sequence[str]) -> list[Relation]:
         if self.batch == 1:
-            return await _in_parts(premise, hypotheses, PREMISE, self._one_by_one)
-        return await _in_parts(premise, hypotheses, PREMISE, self._together)
+            return await _in_parts(premise, hypotheses, self.longest_premise, self._one_by_one)
+        return await _in_parts(premise, hypotheses, self.longest_premise, self._together)
 
     async def entailing(
         self, passages: Sequence[str], hypotheses: Sequence[str]
@@ -320,10 +322,12 @@ async def _in_parts(
     return [any_part(of_parts) for of_parts in zip(*relations_of_parts, strict=True)]
 
 
-def relation_calls(premise: str, hypotheses: int, batch: int = BATCH) -> int:
+def relation_calls(
+    premise: str, hypotheses: int, batch: int = BATCH, longest_premise: int = PREMISE
+) -> int:
     """The number of calls of a judge for a premise and so many hypotheses, without second attempts; long hypotheses can
-    take more."""
-    return len(pieces(premise, PREMISE)) * math.ceil(hypotheses / batch)
+    take more. longest_premise: bytes of a premise in one call."""
+    return len(pieces(premise, longest_premise)) * math.ceil(hypotheses / batch)
 
 
 def passage_groups(passages: Sequence[str]) -> list[list[int]]:

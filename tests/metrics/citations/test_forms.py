@@ -14,6 +14,8 @@ from longmark.metrics.citations import CitationsParams, read_answer
 from longmark.records import Example
 from longmark.records.read import Reading
 from longmark.scores.files import rows_of
+from longmark.testing import score_sync
+from longmark.text.overlap import OverlapChecker
 
 ICE = "Ice floats on water."
 SALT = "Salt melts ice on roads."
@@ -128,6 +130,54 @@ def test_numbers_count_from_0_where_0_is_there_and_the_last_from_1_is_not(tmp_pa
     assert "counts its sources from 0" in row.evidence["rule"]
 
 
+def notices_of(
+    records: list[Any], folder: Path, capsys: pytest.CaptureFixture[str], *options: str
+) -> list[str]:
+    path = folder / "answers.jsonl"
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    run = ["run", str(path), "--metrics", "citations.resolvable", "--out", str(folder / "run")]
+    main([*run, *options])
+    return capsys.readouterr().err.splitlines()
+
+
+def test_the_run_tells_what_may_cite_and_is_read_as_words(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    contexts = [{"id": "doc_a", "text": ICE}]
+    answers = ("So [2/3] and [doc_c].", "So [2/3].", "So [1], in [1998].")
+    records = [
+        {"id": str(number), "question": "?", "answer": answer, "contexts": contexts}
+        for number, answer in enumerate(answers)
+    ]
+    notices = notices_of(records, tmp_path, capsys)
+    told = [notice for notice in notices if "may be a citation" in notice]
+    assert len(told) == 1
+    assert told[0].startswith("2 answers: What may be a citation is read as words")
+    assert told[0].endswith(" [2/3] (2), [doc_c] (1)")
+
+
+def test_as_published_tells_that_it_reads_the_first_line_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    record = {"id": "a", "question": "?", "answer": f"{ICE} [1]\n{SALT}", "contexts": [ICE]}
+    notices = notices_of([record], tmp_path, capsys, "--as-published")
+    assert [notice for notice in notices if notice.startswith("1 answer: Only the first line")]
+
+
+def test_a_number_out_of_range_leaves_the_others_of_its_sentence_resolvable() -> None:
+    example = example_of(answer=f"{ICE[:-1]} [1][9]. {SALT[:-1]} [{'9' * 5000}].", contexts=TEXTS)
+    scored = score_sync("citations", example, {"reading": "alce"}, checker=OverlapChecker())
+    assert scored["citations.resolvable"].value == pytest.approx(1 / 3)
+    assert scored["citations.recall"].value == 0
+
+
+def test_passages_with_one_id_are_one_source_however_they_are_named() -> None:
+    passages = [{"id": "d", "text": ICE}, {"id": "d", "text": SALT}, {"id": "e", "text": RAIN}]
+    example = example_of(answer="So [1]. So [2]. So [d]. So [3].", contexts=passages)
+    scores = score_sync("citations.distinct_sources", example)
+    assert scores["citations.distinct_sources"].value == 2
+
+
 def test_the_run_tells_once_that_answers_count_from_0_and_that_an_id_names_several_sources(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -164,8 +214,8 @@ def test_the_run_tells_once_that_answers_count_from_0_and_that_an_id_names_sever
         ("Ice floats [0]. Rain falls [3].", [["NONE"], [RAIN]]),  # both: from 1, and [0] names none
         (
             "Ice floats [1]. It is within [0, 1].",
-            [[ICE], ["NONE", ICE]],
-        ),  # an interval is no evidence
+            [[ICE], []],
+        ),  # an interval is no citation
         ("Ice floats [1]. Salt melts [2].", [[ICE], [SALT]]),
         ("Ice floats [0, 2]. Salt melts [1].", [[ICE, RAIN], [SALT]]),
     ],

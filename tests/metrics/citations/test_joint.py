@@ -105,6 +105,13 @@ def test_ten_sentences_with_a_citation_each_and_five_with_two_take_one_call() ->
         assert len(judge.requests) == counted == 1
 
 
+@pytest.mark.parametrize("size", [3_000, 4_500, 7_000])
+def test_both_plans_show_a_judge_two_long_sources_together(size: int) -> None:
+    texts = [f"{letter} {'word ' * (size // 5)}" for letter in "ab"]
+    jointly = both(scores("Says a b [1][2].", texts))
+    assert jointly == both(scores("Says a b [1][2].", texts, plan="each")) == (1, 1)
+
+
 def test_a_score_alone_asks_what_all_ask_so_that_no_score_depends_on_the_others() -> None:
     requests = []
     for metric in ("citations.recall", "citations.precision", "citations"):

@@ -179,6 +179,13 @@ def test_carried_assignments_need_no_judge_and_are_ignored_where_a_user_says_so(
     assert scored(listed, {"assigned": "anew"}, judge=anew)["nuggets.vital"].value == 1.0
 
 
+def test_an_empty_answer_holds_no_nugget_whatever_it_carries() -> None:
+    example = Example(id="1", question="Why?", answer="", nuggets=nuggets("v+ o/"))
+    (vital, _) = (score_sync("nuggets", example)[f"nuggets.{part}"] for part in ("vital", "all"))
+    assert vital.value == 0
+    assert "the answer is empty" in vital.evidence["rule"]
+
+
 def test_nuggets_of_which_one_carries_no_assignment_are_all_assigned_anew() -> None:
     listed = nuggets("v+ v")
     by_judge = judge(dict.fromkeys((nugget.text for nugget in listed), "not_support"))

@@ -15,11 +15,11 @@ not supported are not needed. `text.citations` has the forms of markers: [1], [2
 【1†source】, [id], links, addresses and tags. Sources are `sources` of the example ({id, text}), else its `contexts`. A
 number is the place of a source, from 1 (from 0 in an answer that has [0] and does not have the number of the last
 source from 1), or its id where ids are numbers; a footnote or a list of sources at the end of the answer says what a
-number stands for. Markers in code are none. Headings, heads of tables, code and lists of sources are no sentences. A
-sentence needs a source unless it asks, introduces a list (it ends with a colon) or refuses to answer. A quotation has
-four words or more in quotation marks, or eight characters in scripts without spaces; it is searched in its sentence's
-sources, without any in all that the answer names, and without any in all of the example; case and punctuation do not
-count, but the sign and the marks of a number do (1.5 is not 1,5).
+number stands for. Markers in code are none. Headings, heads of tables, pictures, code and lists of sources are no
+sentences. A sentence needs a source unless it asks, introduces a list (it ends with a colon) or refuses to answer. A
+quotation has four words or more in quotation marks, or eight characters in scripts without spaces; it is searched in
+its sentence's sources, without any in all that the answer names, and without any in all of the example; case and
+punctuation do not count, but the sign and the marks of a number do (1.5 is not 1,5).
 
 The first judge or the checker (`--checker`) decides what entails; without either the built-in claim checker, where it
 is installed. Each pair of sources and sentence is asked about once, whatever scores are selected; the last four scores
@@ -65,6 +65,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -80,7 +81,6 @@ from longmark.metrics.citations._claims import with_claims
 from longmark.metrics.citations._grades import FULL, SUPPORT, graded, judge_of
 from longmark.metrics.citations._joint import (
     JOINT_SUPPORT,
-    WINDOW,
     JointQuestions,
 )
 from longmark.metrics.citations._params import CitationsParams as CitationsParams  # published here
@@ -98,6 +98,7 @@ from longmark.metrics.citations._support import (
     UNCITED,
     UNKNOWN,
     UNRESOLVABLE,
+    WINDOW,
     CheckedStatement,
     CitedStatement,
     SupportQuestions,
@@ -106,6 +107,7 @@ from longmark.metrics.citations._support import (
 from longmark.models.handles import Models
 from longmark.records import Example
 from longmark.records.evidence import CitedClaim, SourceFate
+from longmark.records.source_ids import comparable_id
 from longmark.text.claims import CLAIMS
 from longmark.text.context import sent_with
 from longmark.text.entailment import PROMPTS, JudgeChecker, checker_of
@@ -181,6 +183,8 @@ async def _asked(
             names = {"judge": judge.name}
         else:
             checker = checker_of(models, params.batch)
+            if isinstance(checker, JudgeChecker):  # reads as much at once with each plan
+                checker = replace(checker, longest_premise=WINDOW)
             texts = [sentence.text for sentence in answer.sentences]
             sent = sent_with(checker, texts, answer.plain, example.asked)
             asking = SupportQuestions(checker, answer.sources, sent)
@@ -235,7 +239,8 @@ def _without_text(sentence: CitedStatement) -> CheckedStatement:
     """A sentence that no source whose text is known can support."""
     fate = {"none": UNRESOLVABLE, "text": NOT_SUPPORTING}
     fates = tuple(fate.get(citation.status, MISSING) for citation in sentence.citations)
-    state = UNCITED if not fates else UNKNOWN if MISSING in fates else NOT_SUPPORTED
+    is_unknown = MISSING in fates and not sentence.rejected
+    state = UNCITED if not fates else UNKNOWN if is_unknown else NOT_SUPPORTED
     return CheckedStatement(sentence, state, fates)
 
 
@@ -313,11 +318,18 @@ def _uncited(answer: CitedAnswer, params: CitationsParams) -> Score | NoScore:
 
 def _distinct(answer: CitedAnswer) -> Score:
     distinct = {
-        citation.places or citation.name: citation.name
+        _source_key(citation): citation.name
         for citation in answer.citations
         if citation.status != "none"
     }
     return Score(len(distinct), {"sources": list(distinct.values()), **_rule(answer)})
+
+
+def _source_key(citation: Citation) -> object:
+    """What two citations of one source have in common: its id, which passages of a document share, or its place."""
+    if citation.places and citation.source_id:
+        return comparable_id(citation.source_id)
+    return citation.places or citation.name
 
 
 def _quotes(answer: CitedAnswer, params: CitationsParams) -> Score | NoScore:

@@ -17,6 +17,7 @@ from longmark.concurrency import concurrently
 from longmark.judge import Reader, Unreadable, ask, numbered, structure
 from longmark.metrics.citations._sources import CitableSource
 from longmark.metrics.citations._support import (
+    WINDOW,
     CitedStatement,
     Pair,
     Places,
@@ -29,7 +30,6 @@ from longmark.reply_schema import object_schema
 from longmark.text.entailment import JudgeChecker
 from longmark.text.pieces import utf8_size
 
-WINDOW = 16_000  # bytes of the sources in one call, about 4,000 tokens, as other joint calls have
 _STATEMENTS = 6000  # bytes of the sentences and their sets in one call
 _MOST_QUESTIONS = 100  # in one call; a reply has about eight tokens for each
 

@@ -10,6 +10,7 @@ from longmark.metrics.citations._support import CitedStatement
 from longmark.text.sentences import sentences
 
 _MARKER = re.compile(r"\[\d+")  # line 360
+_LONGEST = 12  # characters of a marker's number; a longer one is out of range as well
 _GLUED_ZERO = re.compile(
     r"([.!?](?:\[\d+\])*)(?=\[0)"
 )  # no marker to `sentences`, which takes it for an interval
@@ -27,19 +28,30 @@ def published_sentences(
     line = lines[0].replace("<|im_end|>", "")  # 508-509
     cited = []
     for sentence in _as_nltk(sentences(_GLUED_ZERO.sub(r"\1 ", line))):
-        numbers = [int(match[1:]) - 1 for match in _MARKER.findall(sentence)]
+        numbers = [int(match[1:_LONGEST]) - 1 for match in _MARKER.findall(sentence)]
         text = without_citations(sentence).strip()
         if any(number >= len(sources) for number in numbers):
-            outside = tuple(Citation(str(number + 1), (), "none") for number in numbers)
-            cited.append(CitedStatement(text, outside, rejected=True))
+            every = tuple(_citation(number, sources) for number in numbers)
+            cited.append(CitedStatement(text, every, rejected=True))
             continue
-        places = [number % len(sources) for number in numbers] if sources else []
-        citations = tuple(
-            Citation(str(number + 1), (place,), _status(sources[place]))
-            for number, place in zip(numbers, places, strict=True)
-        )
+        citations = tuple(_citation(number, sources) for number in numbers)
         cited.append(CitedStatement(text, citations if limit is None else citations[:limit]))
     return cited, without_citations(line)
+
+
+def _citation(number: int, sources: Sequence[CitableSource]) -> Citation:
+    """What a number, from 0, names: a source, or none where it is out of range."""
+    name = str(number + 1)
+    if number >= len(sources):
+        return Citation(name, (), "none")
+    place = number % len(sources)
+    source = sources[place]
+    return Citation(
+        name,
+        (place,),
+        _status(source),
+        source.id,
+    )
 
 
 def _as_nltk(parts: Sequence[str]) -> list[str]:

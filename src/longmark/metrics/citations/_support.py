@@ -26,6 +26,8 @@ UNCITED = "not cited"
 ELSEWHERE = "supported elsewhere"
 UNKNOWN = "not known"
 
+WINDOW = 16_000  # bytes of the sources in one call, about 4,000 tokens, as other joint calls have
+
 Places = tuple[int, ...]
 Premise = tuple[Places, ...]
 """The sources of a premise, one citation after the other."""
@@ -263,6 +265,7 @@ def most_calls(
             earlier_texts = pairs.setdefault(premise, set())
             new_texts = texts - earlier_texts
             if new_texts:
-                calls += relation_calls(premise_text(premise, sources), len(new_texts), batch)
+                text = premise_text(premise, sources)
+                calls += relation_calls(text, len(new_texts), batch, WINDOW)
             earlier_texts |= new_texts
     return calls, sum(map(len, pairs.values()))

@@ -19,7 +19,7 @@ The first judge is shown the whole answer and assigns ten nuggets a call, whatev
 `--checker` is asked in its place in the same way. A checker that is no chat model (`embedded`, `overlap`) decides
 whether the answer entails a nugget: then it is support, else not_support; it assigns no partial_support. Assignments
 that an example carries for all of its nuggets are used, without a call.
-An empty answer holds no nugget, without a call. Equal nuggets are asked about once, and each counts.
+An empty answer holds no nugget, without a call, whatever it carries. Equal nuggets are asked about once, and each counts.
 Unscored (`undefined`): a score over nuggets of which there are none. Unscored (`missing_input`): no nuggets, no record of
 the question in `file`, and nobody who assigns. Unscored (the judge's reason): a score over nuggets of which one could not
 be assigned, as in a reply that could not be read twice; the others are scored.
@@ -229,14 +229,14 @@ def _score(
 async def _assigned(
     example: Example, models: Models, params: NuggetParams, nuggets: Sequence[Nugget]
 ) -> AssignedNuggets:
+    if nuggets and is_empty(example):
+        rule = "the answer is empty: it holds no nugget, nobody was asked"
+        return AssignedNuggets([(nugget, NOT_SUPPORT) for nugget in nuggets], rule=rule)
     if _carried(nuggets, params):
         return AssignedNuggets(
             [(nugget, str(nugget.assignment)) for nugget in nuggets],
             by=_CARRIED if nuggets else None,
         )
-    if is_empty(example):
-        rule = "the answer is empty: it holds no nugget, nobody was asked"
-        return AssignedNuggets([(nugget, NOT_SUPPORT) for nugget in nuggets], rule=rule)
     assigner = _assigner(models, params)
     batches = _batches(nuggets, params)
     replies = await concurrently(
