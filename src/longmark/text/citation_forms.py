@@ -119,7 +119,10 @@ def markers(text: str, ids: Collection[str] = (), parentheses: bool = False) -> 
             continue
         spans.add(span)
         marked.append(marker)
-    return sorted(marked, key=lambda marker: marker.start)
+    return sorted(
+        marked,
+        key=lambda marker: marker.start,
+    )
 
 
 def unread_marks(text: str, ids: Collection[str] = (), parentheses: bool = False) -> list[str]:
@@ -208,7 +211,10 @@ def _in_brackets(text: str, ids: frozenset[str]) -> Iterator[Marker]:
     counts_from_zero = _FROM_ZERO.search(text) is not None
     for match in _BRACKETS.finditer(text):
         content = match[match.lastgroup or 0]
-        names = names_in(content, ids)
+        names = names_in(
+            content,
+            ids,
+        )
         if names is None or _is_indexed(text, match, content, counts_from_zero):
             continue
         is_id = any(not name.isdecimal() for name in names)

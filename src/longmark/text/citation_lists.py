@@ -103,9 +103,16 @@ class _ListReading:
         while number < len(self.lines):
             line = self.lines[number]
             if definition := _DEFINITION.match(line):
-                number = self._define(definition[1], definition[2], number + 1)
+                number = self._define(
+                    definition[1],
+                    definition[2],
+                    number + 1,
+                )
                 continue
-            end = self._end_of_list(number, body_lines)
+            end = self._end_of_list(
+                number,
+                body_lines,
+            )
             if end > number:
                 number = end
                 continue

@@ -186,7 +186,10 @@ def _with_place(marker: Marker, place: str) -> str:
     pieces: list[str] = []
     position = 0
     for sentence in _sentences_of(marker.words):
-        start = marker.words.find(sentence, position)
+        start = marker.words.find(
+            sentence,
+            position,
+        )
         if start < 0:
             break
         end = start + len(sentence)

@@ -18,6 +18,7 @@ from longmark.metrics.citations._support import CitedStatement
 from longmark.models.protocols import ChatRequest
 from longmark.records import Context, Example
 from longmark.testing import FakeChat, Scored, score_sync
+from longmark.text.overlap import OverlapChecker
 
 SOURCES = ("a", "b", "c")
 ANSWER = "Says a and says b [1][2]. Says c [1]. Says d."
@@ -149,3 +150,16 @@ def test_a_claim_comes_from_the_sentence_with_most_of_its_words(
     ]
     assert origins(claims, sentences) == expected
     assert origins(claims, []) == [None] * len(claims)
+
+
+def test_equal_claims_belong_to_the_sentences_that_state_them_and_count_once_in_each() -> None:
+    stated_twice = Example(
+        question="?",
+        answer="Ice floats [2]. Ice floats [1].",
+        contexts=(Context(text="Ice floats."), Context(text="Salt melts.")),
+        claims=("Ice floats.", "ice floats.", "Ice floats."),
+    )
+    scores = score_sync("citations", stated_twice, {"unit": "claims"}, checker=OverlapChecker())
+    claims = scores["citations.recall"].evidence["claims"]
+    assert [claim["state"] for claim in claims] == ["not supported", "supported"]
+    assert scores["citations.recall"].value == scores["citations.precision"].value == 1 / 2

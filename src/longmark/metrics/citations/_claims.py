@@ -12,6 +12,7 @@ from longmark.metrics.citations._sources import ids_of
 from longmark.metrics.citations._support import CitedStatement
 from longmark.models.handles import Models
 from longmark.records import Example
+from longmark.records.same import comparable
 from longmark.text.citations import cited_text
 from longmark.text.claims import answer_claims
 from longmark.text.overlap import share_in, words
@@ -36,21 +37,27 @@ async def with_claims(
     texts = [text for text in texts if text]
     if not texts:
         raise NoScore("undefined", "The answer makes no claim.")
-    claims = [
-        replace(answer.sentences[origin], text=text, origin=origin)
-        if origin is not None
-        else CitedStatement(text)
-        for text, origin in zip(texts, origins(texts, answer.sentences), strict=True)
-    ]
-    return replace(answer, sentences=tuple(claims))
+    once: dict[tuple[str, int | None], CitedStatement] = {}
+    for text, origin in zip(texts, origins(texts, answer.sentences), strict=True):
+        claim = CitedStatement(text)
+        if origin is not None:
+            claim = replace(
+                answer.sentences[origin],
+                text=text,
+                origin=origin,
+            )
+        once.setdefault((comparable(text), origin), claim)
+    return replace(answer, sentences=tuple(once.values()))
 
 
 def origins(claims: Sequence[str], sentences: Sequence[CitedStatement]) -> list[int | None]:
     """The number, from 0, of the sentence that each claim comes from: the one with most of its words; of several, the
-    next one from that of the claim before, since claims are listed in the order of the answer. None without sentences."""
+    next one from that of the claim before, since claims are listed in the order of the answer, and of a claim that is
+    listed again the one behind. None without sentences."""
     sentence_words = [words([sentence.text]) for sentence in sentences]
     numbers: list[int | None] = []
     before = 0
+    latest: dict[str, int] = {}
     for claim in claims:
         claim_words = words([claim])
         shares = [share_in(claim_words, having) or 0.0 for having in sentence_words]
@@ -59,6 +66,8 @@ def origins(claims: Sequence[str], sentences: Sequence[CitedStatement]) -> list[
             continue
         greatest = max(shares)
         nearest = [number for number, share in enumerate(shares) if share == greatest]
-        before = next((number for number in nearest if number >= before), nearest[-1])
+        first = max(before, latest.get(comparable(claim), -1) + 1)
+        before = next((number for number in nearest if number >= first), nearest[-1])
+        latest[comparable(claim)] = before
         numbers.append(before)
     return numbers
