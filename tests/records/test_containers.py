@@ -457,3 +457,28 @@ def test_two_gigabytes_are_read_within_200_megabytes(tmp_path: Path) -> None:
     count, kilobytes = map(int, done.stdout.split())
     assert count == 2 * 10**9 // len(line)
     assert kilobytes < 200 * 1024
+
+
+def test_a_table_that_pandas_wrote_by_columns_and_rows_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "table.json"
+    table = {"columns": ["question", "answer"], "index": [0, 1], "data": [["q", "a"], ["r", None]]}
+    path.write_text(json.dumps(table))
+    examples = [(example.question, example.answer) for example in Reading(path).singles()]
+    assert examples == [("q", "a"), ("r", None)]
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        {"columns": ["question"], "data": [["q", "too many"]]},
+        {"columns": ["question", "question"], "data": [["q", "q"]]},
+        {"columns": [], "data": []},
+        {"columns": ["question"], "data": "q"},
+        {"columns": [1], "data": [["q"]]},
+    ],
+)
+def test_what_is_no_table_by_columns_and_rows_is_refused(table: Any, tmp_path: Path) -> None:
+    path = tmp_path / "table.json"
+    path.write_text(json.dumps(table))
+    with pytest.raises(UserError):
+        list(Reading(path))

@@ -337,3 +337,34 @@ def test_figures_beside_citations_stay_references() -> None:
         ]
     )
     assert example.references == ("12.50",)
+
+
+@pytest.mark.parametrize(
+    ("columns", "expected"),
+    [
+        # Tonic Validate, LongBench, AutoRAG, TruthfulQA, MS MARCO, MLflow
+        (
+            {"reference_question": "a b", "reference_answer": "c d", "llm_answer": "e f"},
+            {
+                "question": "reference_question",
+                "answer": "llm_answer",
+                "references": "reference_answer",
+            },
+        ),
+        (
+            {"answers": ["c d"], "pred": "e f"},
+            {"answer": "pred", "references": "answers"},
+        ),
+        (
+            {"generation_gt": ["c d"], "generated_texts": "e f"},
+            {"answer": "generated_texts", "references": "generation_gt"},
+        ),
+        ({"best_answer": "c d", "incorrect_answers": ["x y"]}, {"references": "best_answer"}),
+        ({"answers": ["c d"]}, {"references": "answers"}),
+        ({"inputs": "a b", "outputs": "e f"}, {"question": "inputs", "answer": "outputs"}),
+    ],
+)
+def test_a_right_answer_is_never_proposed_as_the_answer(
+    columns: dict[str, Any], expected: dict[str, str]
+) -> None:
+    assert proposed([columns]) == expected

@@ -103,6 +103,26 @@ READ: dict[str, tuple[str, tuple[Any, ...], int, str | None, dict[str, int]]] = 
         *("a test set or a report of Giskard", TOLD, 2, None),
         {"results of Giskard's metrics": 2},
     ),
+    "autorag.jsonl": (
+        *("results of AutoRAG", NILE, 1, None),
+        {"results of AutoRAG's metrics": 2},
+    ),
+    "tonic-validate.json": (
+        *("runs of Tonic Validate", NILE, 1, None),
+        {"scores of Tonic Validate": 1},
+    ),
+    "openai-evals.json": (
+        *("output items of OpenAI's evals", NILE, 2, "gpt-4o"),
+        {
+            "results of OpenAI's graders": 1,
+            "texts of calls that failed": 1,
+            "turns without a recorded answer": 1,
+        },
+    ),
+    "phoenix-experiment.json": (
+        *("runs of a Phoenix experiment", NILE, 2, None),
+        {"annotations": 1},
+    ),
     "trulens.jsonl": (
         *("TruLens records", (*NILE[:2], (), ()), 2, "app v1"),
         {"scores of TruLens": 2},

@@ -156,6 +156,20 @@ def llama_index_results(document: Any) -> list[dict[str, Any]] | None:
     return list(answers.values())
 
 
+def split_table(document: Any) -> list[dict[str, Any]] | None:
+    """The rows of a table that pandas wrote with `orient="split"`: `columns`, and in `data` a list for each row. None for
+    any other document."""
+    columns = document.get("columns") if isinstance(document, Mapping) else None
+    rows = document.get("data") if isinstance(document, Mapping) else None
+    if not isinstance(columns, list) or not isinstance(rows, list) or not columns:
+        return None
+    are_rows = all(isinstance(row, list) and len(row) == len(columns) for row in rows)
+    names = [name for name in columns if isinstance(name, str)]
+    if not are_rows or len(set(names)) != len(columns):
+        return None
+    return [dict(zip(names, row, strict=True)) for row in rows]
+
+
 def inspect_samples(log: Any) -> list[dict[str, Any]]:
     """The samples of an Inspect log, each with the log's own data under `log`; [] for anything else."""
     samples = log.get("samples") if isinstance(log, Mapping) else None

@@ -169,6 +169,75 @@ GISKARD_ANSWERS = Shape(
     fields={"question": "`null`", "answer": "`null`"},
 )
 
+AUTORAG = Shape(
+    "results of AutoRAG",
+    "AutoRAG 0.3.27 (nodes/generator: columns of a node's result, with those of qa.parquet)",
+    keys=("query", "generated_texts"),
+    fields={
+        "id": "qid",
+        "question_id": "qid",
+        "question": "query",
+        "answer": "generated_texts",
+        "contexts": "retrieved_contents",
+        "references": "generation_gt",
+    },
+    ignored={
+        "results of AutoRAG's metrics": "[rouge, bleu, meteor, sem_score, bert_score, g_eval][?@]"
+    },
+)
+
+TONIC = Shape(
+    "runs of Tonic Validate",
+    "tonic-validate 6.2.0 (classes/run.py: RunData.to_dict)",
+    keys=("reference_question", "llm_answer"),
+    fields={
+        "question": "reference_question",
+        "answer": "llm_answer",
+        "contexts": "llm_context",
+        "references": "reference_answer",
+    },
+    ignored={"scores of Tonic Validate": "scores"},
+)
+
+OPENAI_EVALS = Shape(
+    "output items of OpenAI's evals",
+    "openai-python (types/evals/runs/output_item_list_response.py)",
+    keys=("datasource_item", "sample", "results"),
+    fields={
+        "id": "not_null(id, to_string(datasource_item_id))",
+        "question_id": "to_string(datasource_item_id)",
+        "question": "scored_question(not_null(sample.input, datasource_item))",
+        "answer": "scored_answer(sample.output)",
+        "references": "not_null(datasource_item.reference, datasource_item.expected, datasource_item.ground_truth,"
+        " datasource_item.expected_output, datasource_item.ideal, datasource_item.correct_label, datasource_item.answer)",
+        "contexts": "not_null(datasource_item.contexts, datasource_item.context, datasource_item.documents)",
+        "system": "sample.model",
+    },
+    conversation=("sample.input", "sample.output"),
+    failed="sample.error.message",
+    ignored={"results of OpenAI's graders": "results"},
+)
+
+PHOENIX_EXPERIMENT = Shape(
+    "runs of a Phoenix experiment",
+    "arize-phoenix 20.26 (server/api/routers/v1/experiments.py: experiments/ID/json)",
+    keys=("example_id", "input", "reference_output", "output"),
+    fields={
+        "id": "join('-', [to_string(example_id), to_string(not_null(repetition_number, 'answer'))])",
+        "question_id": "to_string(example_id)",
+        "question": "scored_question(input)",
+        "answer": "scored_answer(output)",
+        "contexts": "passages_beside(output)",
+        "references": "right_answers(reference_output)",
+    },
+    meta={"error": "error"},
+    failed="error",
+    ignored={
+        "annotations": "annotations",
+        "further choices of a reply": "further_choices(output)",
+    },
+)
+
 PRODIGY = Shape(
     "annotations of Prodigy, which are labels and no answers: `longmark metaeval ROWS FILE` reads them",
     "prodigy 1.15 (prodi.gy/docs/api-interfaces: answer is accept, reject or ignore)",
@@ -189,4 +258,8 @@ SHAPES = (
     EVALSCOPE_REVIEWS,
     GISKARD,
     GISKARD_ANSWERS,
+    AUTORAG,
+    TONIC,
+    OPENAI_EVALS,
+    PHOENIX_EXPERIMENT,
 )

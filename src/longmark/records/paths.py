@@ -253,6 +253,7 @@ def _options() -> Any:
         answer_tables.promptfoo_system,
         answer_tables.llama_index_results,
         answer_tables.inspect_samples,
+        answer_tables.split_table,
         answer_tables.opencompass_records,
         set_answers.completions,
         set_answers.completion_labels,

@@ -25,6 +25,10 @@ _WORDS = {
         "target",
         "ideal",
         "correct",
+        "gt",
+        "best",
+        "possible",
+        "answers",  # of a benchmark they are the right ones
     ),
     "contexts": (
         "context",
@@ -48,7 +52,6 @@ _WORDS = {
     "question_id": ("qid",),
     "answer": (
         "answer",
-        "answers",
         "reply",
         "response",
         "responses",
@@ -58,11 +61,13 @@ _WORDS = {
         "generated",
         "prediction",
         "predicted",
+        "pred",
         "assistant",
         "bot",
         "report",
         "resp",
         "out",
+        "outputs",
     ),
     "question": (
         "question",
@@ -73,6 +78,7 @@ _WORDS = {
         "ask",
         "asked",
         "input",
+        "inputs",
         "topic",
         "title",
         "utterance",
@@ -96,6 +102,26 @@ _OTHER = frozenset(
     )
 )
 """Words of a name that say that the column is about a text, and not the text."""
+_RIGHT = frozenset(
+    (
+        "reference",
+        "references",
+        "gold",
+        "golden",
+        "gt",
+        "truth",
+        "expected",
+        "target",
+        "ideal",
+        "correct",
+        "incorrect",
+        "best",
+        "possible",
+        "acceptable",
+        "wrong",
+    )
+)
+"""Words of a name that say that an answer is a right one, or a wrong one, and none that was given."""
 FIELDS = ("question", "answer", "contexts", "references", "question_id", "system")
 """The fields that can be proposed, in the order of a record's."""
 
@@ -120,7 +146,7 @@ def proposed(
         ranked = sorted(
             (words.index(word), place, column)
             for place, column in enumerate(columns)
-            if (word := _word_of(column, words)) and column not in path_of.values()
+            if (word := _word_of(column, field)) and column not in path_of.values()
         )
         for _, _, column in ranked:
             values = [record[column] for record in records if record.get(column) not in (None, "")]
@@ -169,10 +195,16 @@ def with_citations(field: str, column: str, raw: Any) -> str:
     return options({field: f"not_null(cited_answer({name}), {name})"}) if cites else ""
 
 
-def _word_of(column: str, words: Sequence[str]) -> str:
+def _word_of(column: str, field: str) -> str:
+    """The first word of a field in a column's name; "" where the name says that it is of another field."""
     parts = [part.lower() for part in _BOUNDARY.split(column) if part]
-    about = [part for part in parts if part in _OTHER]
-    return "" if about else next((word for word in words if word in parts), "")
+    if any(part in _OTHER for part in parts):
+        return ""
+    of_question = parts[-1:] in (["question"], ["query"])
+    is_right = not of_question and any(part in _RIGHT for part in parts)
+    if (field == "references" and of_question) or (field == "answer" and is_right):
+        return ""
+    return next((word for word in _WORDS[field] if word in parts), "")
 
 
 def _path(field: str, column: str, values: Sequence[Any]) -> str:

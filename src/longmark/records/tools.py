@@ -523,6 +523,7 @@ CONTAINERS = (
     Container(("instance_id_to_label_to_value",), "[@]"),
     Container((), "asqa_records(@)"),
     Container((), "records_by_id(@)"),
+    Container(("columns", "data"), "split_table(@)"),
     Container((), "llama_index_results(@)"),
     Container((), "opencompass_records(@)"),
     Container(("data",), "data"),  # a page of an API (Langfuse, Phoenix)
