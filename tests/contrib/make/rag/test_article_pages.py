@@ -106,7 +106,7 @@ READ = {
             "Types",
             "Some are large.",
             "Notes",
-            "By some 4,000 years.",
+            "a. By some 4,000 years.",
         ],
         {
             NOT_ARTICLE: 15,

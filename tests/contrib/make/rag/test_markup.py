@@ -28,8 +28,10 @@ def test_a_row_of_a_table_is_a_line_and_a_table_for_layout_is_not():
     assert read("<tr><th>dam<th>m<tr><td>Elm<td><p>12</p>") == ["dam | m", "Elm | 12"]
     assert read("<tr><td>Elm<td><td>12") == ["Elm |  | 12"]
     assert read("<tr><td>alone") == ["alone"]
-    assert read("<tr><td><p>One.<p>Two.<td>Menu") == ["One.", "Two.", "Menu"]
-    assert read("<tr><td>a<br>b<td>c") == ["a\nb", "c"]
+    assert read("<tr><td><p>One.<p>Two<p>Three<td>4") == ["One. Two; Three | 4"]
+    assert read("<tr><td>12<br>(3)<br>New<br>York<td>5<br>6") == ["12 (3) New York | 5; 6"]
+    assert read("<tr><td><ul><li>a<li>b</ul><td>c") == ["a; b | c"]
+    assert read("<tr><td><pre>a\nb</pre><td>c") == ["a\nb", "c"]
     inner = "<table><tr><td>1<td>2</table>"
     assert read(f"<tr><td>Side<td>{inner}<p>Text.</p>") == ["Side", "1 | 2", "Text."]
     long = "x" * 1500
@@ -297,3 +299,49 @@ def test_what_is_not_read_ends_no_paragraph_and_hides_none():
     assert html_text(b"<p>x<sup>1<p>2</sup>3").text.split() == ["x1", "2", "3"]
     assert html_text(b"<p>a<math><mi>x<p>b").text.startswith("a x")
     assert html_text(b"<math>" * 300 + b"deep").text == "deep"
+
+
+LISTS = {
+    "from one": ("<ol><li>a<li>b</ol>", ["1. a", "2. b"]),
+    "a start and a value": (
+        '<ol start="5"><li>a<li value="9">b<li>c</ol>',
+        ["5. a", "9. b", "10. c"],
+    ),
+    "backwards": ("<ol reversed><li>a<li>b<li><p>c</ol>", ["3. a", "2. b", "1. c"]),
+    "backwards from a start": ('<ol reversed start="7"><li>a<li>b</ol>', ["7. a", "6. b"]),
+    "letters": ('<ol type="a"><li>a<li>b</ol>', ["a. a", "b. b"]),
+    "Roman numbers by their style": (
+        '<ol style="list-style: outside upper-roman"><li>a<li>b</ol>',
+        ["I. a", "II. b"],
+    ),
+    "no numbers by their style": ('<ol style="list-style-type:none"><li>a</ol>', ["a"]),
+    "a list in a list": (
+        '<ol><li>a<ul><li>x<ol type="i"><li>y</ol></ul><p>more<li>b</ol>',
+        ["1. a", "x", "i. y", "more", "2. b"],
+    ),
+    "an item of a list alone": ("<ol><li><ol type=a><li>x</ol><li>y</ol>", ["1. a. x", "2. y"]),
+    "an item without a text": ("<ol><li></li></ol><p>x", ["x"]),
+    "no list": ("<li>a", ["a"]),
+    "a start that is no number": ('<ol start="x"><li value="y">a</ol>', ["1. a"]),
+}
+
+
+@pytest.mark.parametrize("case", LISTS)
+def test_items_have_the_numbers_that_a_browser_writes(case: str):
+    page, lines = LISTS[case]
+    assert html_text(page.encode()).text.split("\n\n") == lines
+
+
+def test_what_is_deleted_or_drawn_is_counted():
+    page = html_text(
+        b"<p>now <del>old</del><s>1</s><strike>2</strike><svg><text>3</text><svg/></svg>5"
+        b'<img alt="4"><span style="visibility: hidden">6</span><del><img></del>'
+    )
+    assert page.text == "now 5"
+    assert page.left_out == {
+        "deleted passages": 2,
+        "passages that are struck out": 2,
+        "drawings": 1,
+        "pictures": 1,
+        "hidden elements": 1,
+    }

@@ -241,3 +241,26 @@ def test_a_broken_empty_or_large_package_is_a_line_with_its_reason(tmp_path: Pat
     torn[60:90] = bytes(30)
     (tmp_path / "torn.pptx").write_bytes(torn)
     assert "cannot be read as" in why(tmp_path / "torn.pptx")
+
+
+def test_paragraphs_have_the_numbers_that_powerpoint_writes(tmp_path: Path) -> None:
+    def numbered(text: str, kind: str = "arabicPeriod", level: int = 0, start: str = "") -> str:
+        mark = f'<a:buAutoNum type="{kind}"{start}/>'
+        return f'<a:p><a:pPr lvl="{level}">{mark}</a:pPr>{run(text)}</a:p>'
+
+    body = (
+        numbered("one")
+        + numbered("a", "alphaLcParenBoth", 1)
+        + numbered("b", "alphaLcParenBoth", 1)
+        + numbered("two")
+        + numbered("a again", "alphaLcParenBoth", 1)
+        + f"<a:p>{run('Between.')}</a:p>"
+        + numbered("four", "romanUcParenR", 0, ' startAt="4"')
+        + numbered("five", "romanUcParenR", 0, ' startAt="4"')
+    )
+    slide = f"<p:sp><p:txBody>{body}</p:txBody></p:sp>"
+    document, _ = read(pptx(tmp_path / "a.pptx", slide))
+    assert document.text.split("\n\n") == [
+        *("1. one", "(a) a", "(b) b", "2. two", "(a) a again", "Between."),
+        *("IV) four", "V) five"),
+    ]

@@ -12,7 +12,7 @@ REFERENCES = "references"
 HIDDEN = "hidden elements"
 TWICE = ""  # what says a second time what is read; not counted
 
-_HIDING = re.compile(r"display\s*:\s*none", re.IGNORECASE)
+_HIDING = re.compile(r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)", re.IGNORECASE)
 _FORMULAS = ("mwe-math-mathml-inline", "mwe-math-mathml-display", "mwe-math-mathml-a11y")
 
 # fmt: off

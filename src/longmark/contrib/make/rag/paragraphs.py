@@ -1,8 +1,9 @@
 """The paragraphs of a page: a paragraph for each block, a line for each row of a table. Headings of the first two levels
 are noted.
 
-Scripts, navigation, text that is struck out (del, s, strike) and the readings of Japanese words (rt, rp) are left out,
-and so are the soft hyphens and zero-width characters that only say where a line may break. Superscripts and subscripts
+Scripts, navigation and the readings of Japanese words (rt, rp) are left out, and so are the soft hyphens and zero-width
+characters that only say where a line may break; text that is struck out (del, s, strike), drawings and pictures are
+counted. Items of lists have the numbers that a browser writes. Superscripts and subscripts
 are told from digits (`text.raised`), and formulas (MathML) are written in one line: (a+b)/c, x^2, √(2).
 """
 
@@ -16,7 +17,8 @@ from typing import NamedTuple
 
 from longmark.contrib.make.rag.file_text import BETWEEN, Headings
 from longmark.contrib.make.rag.formula import Formula
-from longmark.contrib.make.rag.table_rows import TableCell, TableRows, cell_of
+from longmark.contrib.make.rag.html_lists import HtmlLists
+from longmark.contrib.make.rag.table_rows import TableCell, TableRows, cell_of, in_one_line
 from longmark.text.raised import lowered, mixed_numbers, raised
 
 _DROPPED = frozenset(
@@ -38,6 +40,12 @@ _DROPPED = frozenset(
         "rtc",
     }
 )
+_COUNTED = {  # of these, why they are not read
+    "del": "deleted passages",
+    "s": "passages that are struck out",
+    "strike": "passages that are struck out",
+    "svg": "drawings",
+}
 STRUCK = "passages that are struck out"
 _RAISED = frozenset({"sup", "sub"})
 _LONGEST_RAISED = 200  # characters; a longer one is text
@@ -88,6 +96,7 @@ _BLOCKS = frozenset(
 )
 _HEADINGS = ("h1", "h2")
 _CELLS = frozenset({"td", "th"})
+_WHOLE = frozenset({"pre", "table"})  # a row that holds one is not written in a line
 _ROW_GROUPS = frozenset({"thead", "tbody", "tfoot"})
 _BETWEEN_CELLS = " | "
 _LONGEST_ROW = 2000  # characters; the cells of a longer one are paragraphs
@@ -127,7 +136,9 @@ class ParagraphCollector:
         self._formula: Formula | None = None
         self._in_formula = 0  # elements in it that have not ended
         self._after_formula = False
+        self._lists = HtmlLists()
         self._rows: list[list[TableCell]] = []  # the cells of open rows
+        self._in_blocks: list[bool] = []  # whether open rows hold code or tables
         self._tables: list[TableRows] = []  # those that have not ended
         self._said = 0  # characters of the page
         self._repeated = 0  # those of cells that stand in further rows or columns
@@ -155,18 +166,30 @@ class ParagraphCollector:
             self._formula.start(tag, attributes)
             return
         if tag in _DROPPED:
+            if tag in _COUNTED and not self._dropped:
+                self.left_out[_COUNTED[tag]] += 1
             self._dropped += 1
         if tag in _BLOCKS:
             self._end()
+            if tag in ("ol", "ul"):
+                self._lists.begin(tag, attributes, len(self.paragraphs))
+            elif tag == "li" and not self._dropped:
+                self.label += self._lists.next_label(attributes)
             self._verbatim += tag == "pre"
+            if tag in _WHOLE and self._in_blocks:
+                self._in_blocks[-1] = True
             if tag == "table":
                 self._tables.append(TableRows())
             elif tag == "tr":
                 self._rows.append([])
+                self._in_blocks.append(False)
             elif tag in _CELLS and self._rows:
                 self._rows[-1].append(cell_of(len(self.paragraphs), attributes))
         elif self._dropped:
             return
+        elif tag == "img":
+            is_formula = "math-fallback" in attributes.get("class", "")  # of a formula that is read
+            self.left_out["pictures"] += not is_formula
         elif tag == "br":
             self._words.append(_BREAK)
         elif tag == "math":
@@ -192,8 +215,12 @@ class ParagraphCollector:
             if tag in _HEADINGS and len(self.paragraphs) > before:
                 self.headings.append(before)
             self._verbatim -= tag == "pre"
-            if tag == "tr" and self._rows:
-                self._end_row(self._rows.pop())
+            if tag in ("ol", "ul"):
+                self._lists.end(self.paragraphs)
+            elif tag == "li":
+                self.label = ""
+            elif tag == "tr" and self._rows:
+                self._end_row(self._rows.pop(), self._in_blocks.pop())
             elif tag in _ROW_GROUPS and self._tables:
                 self._tables[-1].end_group()
             elif tag == "table" and self._tables:
@@ -212,14 +239,16 @@ class ParagraphCollector:
             self._said += len(data)
             self._after_formula = False
 
-    def _end_row(self, cells: list[TableCell]) -> None:
-        """Writes the cells of a row in one line, if none has paragraphs of its own, as those of tables for layout do."""
+    def _end_row(self, cells: list[TableCell], holds_blocks: bool) -> None:
+        """Writes the cells of a row in one line, unless it is long, as those of tables for layout are, or holds code or
+        tables."""
         ends = [*(cell.at for cell in cells), len(self.paragraphs)]
         paragraphs = [self.paragraphs[start:end] for start, end in pairwise(ends)]
         is_long = sum(len(text) for texts in paragraphs for text in texts) > _LONGEST_ROW
-        texts = ["" if is_long else " ".join(texts) for texts in paragraphs]
+        is_long = is_long or holds_blocks
+        texts = ["" if is_long else in_one_line(texts) for texts in paragraphs]
         columns = self._columns(cells, texts)
-        if is_long or not any(texts) or any(len(p) > 1 or "\n" in p[0] for p in paragraphs if p):
+        if is_long or not any(texts):
             return
         if len(cells) == 1 and len(columns) == cells[0].columns:  # a heading across the table
             return

@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from longmark.contrib.make.rag.file_text import BETWEEN, FileText
+from longmark.contrib.make.rag.list_numbers import numeral, whole_number
 from longmark.contrib.make.rag.omml import write_equation
-from longmark.contrib.make.rag.ooxml import Package, PackageRelation, opened, relation_id
+from longmark.contrib.make.rag.ooxml import Package, PackageRelation, chosen, opened, relation_id
 from longmark.contrib.make.rag.paragraphs import joined
 from longmark.contrib.make.rag.symbol_font import in_unicode
 from longmark.contrib.make.rag.xml_tree import (
@@ -33,6 +34,12 @@ SUFFIXES = frozenset({".pptx", ".pptm", ".ppsx"})
 _MAIN = "ppt/presentation.xml"
 _TITLES = {"ctrTitle": "h1", "title": "h2"}
 _NOT_TEXT = frozenset({"dt", "ftr", "hdr", "sldNum", "sldImg"})
+_FORMS = {
+    "alphaLc": "lower-alpha",
+    "alphaUc": "upper-alpha",
+    "romanLc": "lower-roman",
+    "romanUc": "upper-roman",
+}
 _LINE_BREAK = re.compile("_x000B_")  # a vertical tab, which XML cannot hold
 
 
@@ -111,7 +118,7 @@ class _SlideReader:
                 case "grpSp":
                     self._shapes(shape)
                 case "AlternateContent":
-                    self._shapes(_chosen(shape))
+                    self._shapes(chosen(shape))
                 case "graphicFrame":
                     self._frame(shape)
                 case "pic":
@@ -135,10 +142,13 @@ class _SlideReader:
         self._body(body)
 
     def _body(self, body: Any) -> None:
+        numbers = SlideNumbers()
         for paragraph in body:
             if local_name(paragraph) == "p":
                 self._page.start("p")
                 self._inline(paragraph)
+                if self._page.paragraphs.has_text:
+                    self._page.paragraphs.label = numbers.next_label(child(paragraph, "pPr"))
                 self._page.end("p")
 
     def _in_one_line(self, body: Iterable[Any]) -> None:
@@ -172,7 +182,7 @@ class _SlideReader:
                     "rowspan": attribute(cell, "rowSpan"),
                 }
                 self._page.start("td", spans)
-                self._in_one_line(_parts(cell, "txBody"))
+                self._body(_parts(cell, "txBody"))
                 self._page.end("td")
             self._page.end("tr")
         self._page.end("table")
@@ -200,7 +210,7 @@ class _SlideReader:
                     page.start("br")
                     page.end("br")
                 case "AlternateContent":
-                    self._inline(_chosen(part), in_one_line)
+                    self._inline(chosen(part), in_one_line)
                 case "oMath":
                     write_equation(page, part)
                 case "m" | "oMathPara":
@@ -224,9 +234,40 @@ class _SlideReader:
         self._page.whole(tag, _LINE_BREAK.sub(" ", symbols))
 
 
-def _chosen(alternatives: Any) -> Iterable[Any]:
-    """What a program of today shows of several forms of one thing."""
-    return _parts(alternatives, "Choice")
+class SlideNumbers:
+    """Counts the paragraphs of a shape that have numbers, by their levels."""
+
+    def __init__(self) -> None:
+        self._counts: dict[
+            int, tuple[str, int]
+        ] = {}  # level -> the kind of its numbers, the last one
+
+    def next_label(self, properties: Any | None) -> str:
+        """What stands before the next paragraph; empty if it has no number."""
+        level = 0 if properties is None else whole_number(attribute(properties, "lvl")) or 0
+        mark = None if properties is None else child(properties, "buAutoNum")
+        for deeper in [place for place in self._counts if place > level]:
+            del self._counts[deeper]
+        if mark is None:
+            self._counts.pop(level, None)
+            return ""
+        kind = attribute(mark, "type") + attribute(mark, "startAt")
+        start = whole_number(attribute(mark, "startAt"))
+        before = self._counts.get(level)
+        is_first = before is None or before[0] != kind
+        number = (1 if start is None else start) if is_first or before is None else before[1] + 1
+        self._counts[level] = (kind, number)
+        return _label(attribute(mark, "type"), number)
+
+
+def _label(kind: str, number: int) -> str:
+    """A number in a form as `alphaLcParenBoth`."""
+    form = next((form for start, form in _FORMS.items() if kind.startswith(start)), "decimal")
+    text = numeral(number, form)
+    if kind.endswith("ParenBoth"):
+        return f"({text}) "
+    ending = ")" if kind.endswith("ParenR") else "." if kind.endswith("Period") else ""
+    return f"{text}{ending} "
 
 
 def _parts(node: Any, *path: str) -> Iterable[Any]:

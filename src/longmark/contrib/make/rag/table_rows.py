@@ -4,12 +4,34 @@ that a row says what it is about, and a column keeps its place.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 _MOST_COLUMNS = 200  # of a table whose spans are followed
+_LINE_END = re.compile(r"(?<=.) ?\n+")
 _MOST_ROWS = 65_534  # that a cell may span, as in HTML
+
+
+_ENDS = tuple(".!?;:,…。！？；：、")
+
+
+def in_one_line(paragraphs: Sequence[str]) -> str:
+    """What a cell holds, with `; ` between its paragraphs, and where a line ends between digits."""
+    text = ""
+    for paragraph in paragraphs:
+        if text:
+            goes_on = text.endswith(_ENDS) or paragraph.startswith("(")
+            text += " " if goes_on else "; "
+        text += paragraph
+    return _LINE_END.sub(_line_end, text)
+
+
+def _line_end(match: re.Match[str]) -> str:
+    before = match.string[match.start() - 1]
+    behind = match.string[match.end() : match.end() + 1]
+    return "; " if before.isdecimal() and behind.isdecimal() else " "
 
 
 class TableCell(NamedTuple):
