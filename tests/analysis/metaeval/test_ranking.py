@@ -15,11 +15,17 @@ from tests.report.runs import row
 
 from longmark.analysis.metaeval import metaeval, ranking
 from longmark.analysis.metaeval.choices import ChoiceLabel
-from longmark.analysis.metaeval.ranking import ranking_figure, ranking_in_words
+from longmark.analysis.metaeval.ranking import (
+    beside_baselines,
+    ranking_figure,
+    ranking_in_words,
+)
 from longmark.analysis.metaeval.ratings import RatingLabel
+from longmark.analysis.metaeval.results import directions
 from longmark.analysis.metaeval.sections import sections
 from longmark.report.charts import ForestRow
 from longmark.report.figures import WIDTH, Figure
+from longmark.scores.manifest import MetricFacts
 
 WORDS = "classic.length.words"
 
@@ -175,7 +181,7 @@ def test_the_figure_has_the_ceiling_as_a_line_and_the_metrics_by_agreement(
     ceiling = part.agreement.ceilings[0].spearman
     assert ceiling is not None
     assert ceiling.value is not None
-    assert drawn["reference"] == round(ceiling.value, 2)
+    assert drawn["reference"] == (round(ceiling.value, 2), 0.75), "a rater, and the baseline"
     assert [lane.label for lane in drawn["rows"]] == [
         "A rater: the human ceiling",
         "swapped",
@@ -191,7 +197,10 @@ def test_without_a_ceiling_the_figure_has_what_the_sentence_says(monkeypatch: py
         ("swapped", 0.995),
         ("Length: words (baseline)", 0.752),
     ]
-    assert drawn["says"] == "There is no human ceiling."
+    assert drawn["reference"] == (0.0, 0.75)
+    assert drawn["says"] == (
+        "There is no human ceiling. A dashed line is at the highest baseline (Length: words), 0.75."
+    )
 
 
 def test_the_page_says_the_answer_before_the_ceiling():
@@ -270,3 +279,32 @@ def test_the_figure_of_choices_fits_a_phone_and_names_the_baselines(
     assert figure.width == WIDTH
     labels = [lane.label for lane in lanes(part, monkeypatch)["rows"]]
     assert labels == ["the most frequent choice (a)", "weak"]
+
+
+def test_each_metric_stands_against_each_baseline_with_the_difference_in_its_own_sign():
+    """.9398 - .7519 = .188; .9955 - .7519 = .244."""
+    part = with_p(rated({WORDS: TENS, "fives": FIVES, "swapped": SWAPPED}), 0.01)
+    table = beside_baselines(part, 0.05)
+    assert table is not None
+    lines = [
+        (line.metric, line.baseline, round(line.difference.value or 0, 3), line.conclusion)
+        for line in table.items
+    ]
+    assert lines == [
+        ("swapped", WORDS, 0.244, "above it"),
+        ("fives", WORDS, 0.188, "above it"),
+    ]
+    not_shown = beside_baselines(with_p(part, 0.2), 0.05)
+    assert not_shown is not None
+    assert {line.conclusion for line in not_shown.items} == {"not shown to differ"}
+    assert beside_baselines(rated({"fives": FIVES, "swapped": SWAPPED}), 0.05) is None
+
+
+def test_the_direction_of_a_length_is_the_one_that_a_comparison_says():
+    length = MetricFacts(lo=0, hi=None, higher_is_better=True, declared=True, descriptive="longer")
+    judged = MetricFacts(lo=0, hi=1, higher_is_better=True, declared=True)
+    assert directions({WORDS: length, "judged": judged}) == {
+        WORDS: "descriptive",
+        "judged": "higher is better",
+    }
+    assert directions({WORDS: length}) == {WORDS: "higher is better"}, "alone it is the baseline"

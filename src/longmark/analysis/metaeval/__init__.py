@@ -63,7 +63,7 @@ def metaeval(
     from longmark.analysis.metaeval.labels import check_any, join, lost_labels, named_by
     from longmark.analysis.metaeval.part_scores import scored_parts
     from longmark.analysis.metaeval.ratings import rating_label
-    from longmark.report.format import direction
+    from longmark.analysis.metaeval.results import directions
     from longmark.scores.answers import read_answers
     from longmark.scores.labels import FINAL, ColumnOptions, Labels
 
@@ -135,7 +135,7 @@ def metaeval(
         sources=scores.sources,
         human=human_labels.name,
         joined=len({item.places for items, _ in joined.values() for item in items if item.places}),
-        metrics={name: direction(facts) for name, facts in scores.metrics.items()},
+        metrics=directions(scores.metrics),
         labels=label_values,
         by=human_labels.by,
         empty=human_labels.empty,

@@ -37,13 +37,13 @@ from longmark.analysis.metaeval.options import MetaevalOptions
 from longmark.analysis.metaeval.results import (
     GroupResult,
     clusters_of,
+    directions,
     groups_of,
     oriented,
     unscored,
 )
 from longmark.analysis.metaeval.tie_bands import TieBand, split, tie_band, with_band
 from longmark.records.pair import plurality
-from longmark.report.format import direction
 from longmark.scores.answers import AnswerScores
 from longmark.scores.labels import Labels
 from longmark.stats.bradley_terry import Strength, bradley_terry
@@ -113,6 +113,7 @@ def choice_label(
     chosen |= {
         title: choices for title, choices in baselines.items() if baseline_of(title) != FREQUENT
     }
+    words_of = directions(scores.metrics)
     sample = ChoiceSample(gold, [pair.question for pair in pairs], options)
     metrics = []
     for name, choices in all_choices.items():
@@ -120,7 +121,7 @@ def choice_label(
         missing = (
             unscored(scores, name, [pair.places for pair in pairs]) if facts is not None else {}
         )
-        direction_words = BASELINE if facts is None else direction(facts)
+        direction_words = BASELINE if facts is None else words_of[name]
         metrics.append(sample.metric(name, direction_words, missing, choices))
     right = {name: sample.right(choices) for name, choices in chosen.items()}
     score_differences = {name: _differences(scores, name, pairs) for name in scores.metrics}

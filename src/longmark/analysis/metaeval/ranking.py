@@ -15,7 +15,7 @@ other raters on the same ratings. Without a ceiling it has the agreement that th
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from longmark.analysis.metaeval.agreement import RATER, Ceiling, RaterAgreement
@@ -25,6 +25,7 @@ from longmark.analysis.metaeval.ratings import RatedMetric, RatingLabel
 from longmark.report.charts import ForestRow, forest
 from longmark.report.figures import Figure
 from longmark.report.format import fixed, listed, metric_titles, p_value
+from longmark.report.tables import Column, Table
 from longmark.stats.clusters import FEWEST_EFFECTIVE
 from longmark.stats.multiplicity import adjust
 from longmark.stats.results import Estimate
@@ -53,6 +54,25 @@ class RankedMetric:
     @property
     def measured(self) -> str:
         return _interval(self.agreement, _PLACES)
+
+
+@dataclass(frozen=True, slots=True)
+class BesideBaseline:
+    """A metric minus a baseline. adjusted: the p by Holm over all pairs of metrics."""
+
+    metric: str
+    baseline: str
+    difference: Estimate
+    adjusted: float | None
+    alpha: float
+
+    @property
+    def conclusion(self) -> str:
+        if self.difference.value is None or self.adjusted is None:
+            return self.difference.reason or "not tested"
+        if self.adjusted > self.alpha:
+            return "not shown to differ"
+        return "above it" if self.difference.value > 0 else "below it"
 
 
 def ranking(part: RatingLabel | ChoiceLabel, alpha: float) -> list[RankedMetric]:
@@ -246,6 +266,39 @@ def _beside(part: RatingLabel | ChoiceLabel, best: str) -> dict[str, tuple[Estim
     return differences
 
 
+def beside_baselines(part: RatingLabel | ChoiceLabel, alpha: float) -> Table | None:
+    """Each metric against each baseline, on the same answers; None without a baseline or a metric beside it. The tests
+    are those of the differences of all pairs of metrics."""
+    ranked = ranking(part, alpha)
+    baselines = [metric for metric in ranked if metric.baseline]
+    lines = list[BesideBaseline]()
+    for metric in ranked:
+        differences = {} if metric.baseline else _beside(part, metric.name)
+        lines += [
+            BesideBaseline(metric.name, baseline.name, *differences[baseline.name], alpha)
+            for baseline in baselines
+            if baseline.name in differences
+        ]
+    if not lines:
+        return None
+    measure = "Spearman's rho" if isinstance(part, RatingLabel) else "accuracy"
+    columns = (
+        Column("metric", kind="metric"),
+        Column("baseline", kind="metric"),
+        Column("metric - baseline", "difference", _PLACES, "estimate", key="difference"),
+        Column("n", "difference.n", key="n"),
+        Column("p (Holm)", "adjusted", kind="p", key="p"),
+        Column("conclusion"),
+    )
+    note = (
+        f"Differences in {measure} on the answers that both have a score of; p over all pairs of metrics. Baselines are "
+        "lengths and overlaps of words."
+        if isinstance(part, RatingLabel)
+        else "Differences in accuracy on the pairs on which both have a choice; p over all pairs of metrics."
+    )
+    return Table("beside_baselines", "Each metric against each baseline", columns, lines, note=note)
+
+
 def _turned(difference: Estimate) -> Estimate:
     """second - first."""
     return replace(
@@ -361,16 +414,19 @@ def ranking_figure(part: RatingLabel | ChoiceLabel, alpha: float) -> Figure | No
         rows.append(
             _lane(_lane_title(metric), ceiling_value(line), line.ratings, _rater_there(line, rater))
         )
+    baseline = _highest_baseline(
+        (metric.title, ceiling_value(lines[metric.name])) for metric in on_line if metric.baseline
+    )
     figure = forest(
         rows,
         f"{measure} with the other raters: {part.label}",
-        round(rater_value.value, 2),
+        (round(rater_value.value, 2), *baseline.values()),
     )
     label = "rating" if rater.spearman else "choice"
     compared_with = "mean" if rater.spearman else "majority"
     says = (
         f"Each {label}, and each metric, is compared with the {compared_with} of the other raters. Dashed line: the human "
-        f"ceiling, {_interval(rater_value, 2)}."
+        f"ceiling, {_interval(rater_value, 2)}.{_second_line(baseline)}"
     )
     return replace(figure, says=says)
 
@@ -381,10 +437,31 @@ def _without_ceiling(part: RatingLabel | ChoiceLabel, ranked: Sequence[RankedMet
     rows = [
         _lane(_lane_title(metric), metric.agreement, metric.agreement.n, "") for metric in ranked
     ]
-    reference = 0.0 if of_ratings else None
+    baseline = _highest_baseline(
+        (metric.title, metric.agreement) for metric in ranked if metric.baseline
+    )
+    references = (*((0.0,) if of_ratings else ()), *baseline.values())
     return replace(
-        forest(rows, f"{measure}, the highest first: {part.label}", reference),
-        says="There is no human ceiling.",
+        forest(rows, f"{measure}, the highest first: {part.label}", references or None),
+        says=f"There is no human ceiling.{_second_line(baseline)}",
+    )
+
+
+def _highest_baseline(agreements: Iterable[tuple[str, Estimate | None]]) -> dict[str, float]:
+    """Title -> value of the baseline with the highest agreement; empty without one."""
+    values = {
+        title: round(estimate.value, 2)
+        for title, estimate in agreements
+        if estimate is not None and estimate.value is not None
+    }
+    highest = max(values, key=values.__getitem__, default=None)
+    return {} if highest is None else {highest: values[highest]}
+
+
+def _second_line(baseline: Mapping[str, float]) -> str:
+    return "".join(
+        f" A dashed line is at the highest baseline ({title}), {value:.2f}."
+        for title, value in baseline.items()
     )
 
 

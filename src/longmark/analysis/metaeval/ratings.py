@@ -42,6 +42,7 @@ from longmark.analysis.metaeval.results import (
     Clusters,
     GroupResult,
     clusters_of,
+    directions,
     groups_of,
     on_scale,
     oriented,
@@ -49,7 +50,6 @@ from longmark.analysis.metaeval.results import (
     unscored,
 )
 from longmark.records.pair import plurality
-from longmark.report.format import direction
 from longmark.scores.answers import AnswerScores
 from longmark.scores.labels import Labels, order_for
 from longmark.stats.correlation import Kind, coefficient, correlation, correlation_difference
@@ -242,7 +242,8 @@ class _Sample:
         if self.scale.classes:
             results["classes"] = self._classes(name)
         scored = len(self.items) - sum(missing.values())
-        return RatedMetric(name, direction(self.scores.metrics[name]), scored, missing, **results)
+        direction_words = directions(self.scores.metrics)[name]
+        return RatedMetric(name, direction_words, scored, missing, **results)
 
     def _rho(
         self, scores: Floats, ratings: Floats, kind: Kind = "spearman", clusters: Clusters = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,9 +11,10 @@ import numpy as np
 
 from longmark.errors import UserError
 from longmark.options import named
+from longmark.report.format import direction
 from longmark.scores.answers import AnswerScores
 from longmark.scores.labels import MOST_GROUPS
-from longmark.scores.manifest import MetricFacts
+from longmark.scores.manifest import MetricFacts, without_descriptive
 from longmark.stats.max_t import ALL_ZERO, inverted, max_t
 from longmark.stats.means import ALL_EQUAL, few_clusters, few_values, mean_estimate
 from longmark.stats.permutation import rounding
@@ -39,6 +40,12 @@ def subset(clusters: Clusters, keep: Iterable[Any]) -> Clusters:
 
 
 # Metrics ------------------------------------------------------------------------------------------------------------
+
+
+def directions(metrics: Mapping[str, MetricFacts]) -> dict[str, str]:
+    """Metric -> its direction in words, by the rule of reports and comparisons: one that only describes answers, as
+    their length, has none beside one that says how good they are. As a baseline it counts in its own direction."""
+    return {name: direction(facts) for name, facts in without_descriptive(metrics).items()}
 
 
 def oriented(scores: Floats, facts: MetricFacts) -> Floats:

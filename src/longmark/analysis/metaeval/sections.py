@@ -15,6 +15,7 @@ from longmark.analysis.metaeval.label_sections import METRIC, estimates, rating_
 from longmark.analysis.metaeval.ranking import (
     adjusted_ps,
     below_ceiling,
+    beside_baselines,
     best_beside_ceiling,
     ceiling_value,
     ranking,
@@ -66,6 +67,7 @@ def sections(metaeval: Metaeval) -> tuple[Section, ...]:
     """A summary, then the sections of each label; with several labels, titles and tables start with the label."""
     alpha = metaeval.options.alpha
     summaries = list[Table]()
+    beside_tables = list[Table]()
     summaries_in_words = list[str]()
     figures = list[Figure]()
     label_sections = list[Section]()
@@ -89,6 +91,10 @@ def sections(metaeval: Metaeval) -> tuple[Section, ...]:
         summaries.append(
             replace(summary, name=f"{prefix}summary", title=f"{heading}{summary.title}")
         )
+        if beside := beside_baselines(part, alpha):
+            beside_tables.append(
+                replace(beside, name=f"{prefix}{beside.name}", title=f"{heading}{beside.title}")
+            )
         summaries_in_words.append(f"{heading}{_in_words(part, alpha)}")
         if figure := ranking_figure(part, alpha):
             figures.append(figure)
@@ -102,7 +108,7 @@ def sections(metaeval: Metaeval) -> tuple[Section, ...]:
             Section(
                 "Summary",
                 " ".join(summaries_in_words),
-                summaries,
+                [*summaries, *beside_tables],
                 figures,
                 brief=len(summaries),
             ),
