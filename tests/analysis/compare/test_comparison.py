@@ -287,3 +287,29 @@ def test_an_unknown_option_is_refused_with_the_nearest_name(tmp_path):
     run = run_of(tmp_path / "run", {s: {RELEVANCE: [0.1, 0.2, 0.4]} for s in "xy"})
     with pytest.raises(UnknownName, match="Did you mean alpha"):
         compare([run], alfa=0.1)
+
+
+def test_a_difference_of_three_systems_has_the_same_sign_on_every_metric(tmp_path):
+    """b is best on one metric and worst on the other; each pair is subtracted in the order given."""
+    chance = [0.01 * (7 * i % 5) for i in range(30)]
+    scores = {
+        "a": {RELEVANCE: [0.5 + x for x in chance], CORRECTNESS: [0.5 + x for x in chance]},
+        "b": {RELEVANCE: [0.8 - x for x in chance], CORRECTNESS: [0.2 + 2 * x for x in chance]},
+        "c": {RELEVANCE: [0.3 + x / 2 for x in chance], CORRECTNESS: [0.9 - x for x in chance]},
+    }
+    run = run_of(tmp_path / "run", scores)
+    comparison = compare([run], draws=99)
+    for metric in comparison.metrics:
+        assert [(pair.first, pair.second) for pair in metric.pairs] == [
+            ("a", "b"),
+            ("a", "c"),
+            ("b", "c"),
+        ]
+        for pair in metric.pairs:
+            mean = {system.system: system.mean.value or 0.0 for system in metric.systems}
+            assert (pair.difference.value or 0.0) == pytest.approx(
+                mean[pair.first] - mean[pair.second]
+            )
+    assert comparison.metrics[0].systems[0].system == "b", "the ranking is still the best first"
+    (metric, *_) = compare([run], draws=99, systems=["c", "b", "a"]).metrics
+    assert (metric.pairs[0].first, metric.pairs[0].second) == ("c", "b")

@@ -178,8 +178,8 @@ class MetricResult:
 
     systems       those with a score, the best first (the highest if neither direction is better)
     absent        systems without any score, with the reason
-    pairs         every pair, the first before the second in the order of `systems`; if two systems are compared, in the
-                  order given
+    pairs         every pair in the order in which the systems are given, whichever is better, so that a difference has
+                  the same sign on every metric; against a base the other system comes first
     groups        of systems that do not differ significantly, each as large as possible; empty if nothing was tested
     questions     with a score of any system (with `complete`, of every one)
     reason        why no pair has a test, or a remark on all of them

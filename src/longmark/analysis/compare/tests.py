@@ -159,7 +159,7 @@ def tests_of(
     noise = max(test.zero, rounding(0.0, float(np.nanmax(np.abs(table)))))
     order = highest_first({i: sign * mean for i, mean in enumerate(means)}, noise)
     best_first = [present[i] for i in order]
-    in_order = systems if len(systems) == 2 else best_first
+    in_order = [place for place in systems if place in present]
     pairs = [
         (best_first.index(a), best_first.index(b))
         for a, b in _pairs_of(in_order, settings.baseline)
