@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -138,6 +139,20 @@ def test_anthropics_form(tmp_path: Path) -> None:
             "output_config": {"format": {"type": "json_schema", "schema": SCHEMA}},
         }
     ]
+
+
+def test_limits_of_a_schema_are_not_sent_to_anthropic(tmp_path: Path) -> None:
+    """Its API refuses them: https://platform.claude.com/docs/en/build-with-claude/structured-outputs."""
+    limits = {"minItems": 2, "maxItems": 2}
+    grade = {"type": "integer", "minimum": 1, "maximum": 5}
+    schema = SCHEMA | {"properties": {"maximum": {"type": "array", "items": grade, **limits}}}
+    with judge_at("anthropic", tmp_path) as (judge, bodies):
+        reply_of(judge, replace(ASKED, schema=schema))
+    (body,) = bodies
+    of_grades = {"type": "array", "items": {"type": "integer"}}
+    assert body["output_config"]["format"]["schema"] == SCHEMA | {
+        "properties": {"maximum": of_grades}  # the name of a property, no limit
+    }
 
 
 def test_geminis_form(tmp_path: Path) -> None:

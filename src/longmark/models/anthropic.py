@@ -53,7 +53,10 @@ class AnthropicChat(HttpChat):
         native |= {"system": system} if system else {}
         native |= {name: body[name] for name in ("temperature", "top_p") if name in body}
         if schema := body.get("response_format", {}).get("json_schema", {}).get("schema"):
-            native["output_config"] = {"format": {"type": "json_schema", "schema": schema}}
+            # a schema with limits is refused as a whole, and the model would be asked without one from then on
+            native["output_config"] = {
+                "format": {"type": "json_schema", "schema": _without_limits(schema)}
+            }
         return self.settings.over(native)
 
     def _received(self, reply: Any) -> Any:
@@ -108,3 +111,26 @@ def _usage(usage: Any) -> Any:
         "prompt_tokens_details": {"cached_tokens": served, "stored_tokens": taken},
         "completion_tokens": usage.get("output_tokens"),
     }
+
+
+_LIMITS = frozenset(
+    ("minimum", "maximum", "multipleOf", "minLength", "maxLength", "minItems", "maxItems")
+)
+_NAMED_PARTS = ("properties", "$defs")
+
+
+def _without_limits(schema: dict[str, Any]) -> dict[str, Any]:
+    """A schema without limits of numbers, lengths and counts, which the API refuses; readers check them."""
+    plain: dict[str, Any] = {}
+    for key, value in schema.items():
+        if key in _LIMITS:
+            continue
+        if key in _NAMED_PARTS:
+            plain[key] = {name: _without_limits(part) for name, part in value.items()}
+        elif key == "items":
+            plain[key] = _without_limits(value)
+        elif key == "anyOf":
+            plain[key] = [_without_limits(part) for part in value]
+        else:
+            plain[key] = value
+    return plain
