@@ -182,3 +182,21 @@ def test_what_the_last_run_took_corrects_what_is_expected_of_other_answers(
     assert estimate.total.expected.calls == pytest.approx(len(requests), rel=TOLERANCE)
     assert estimate.total.expected.prompt_tokens == pytest.approx(tokens, rel=TOLERANCE)
     assert ratio.calls < 0.9
+
+
+def test_where_no_run_has_measured_a_metric_a_range_of_calls_is_expected(tmp_path: Path) -> None:
+    """A judge that lists three of six or eight sentences stays within it; a metric of one call an answer has none."""
+    lines = list(records("comprehensiveness.nli"))
+    estimate, _ = forecast_and_sent("comprehensiveness.nli,ccrs", lines, tmp_path)
+    ((name, (fewest, most)),) = estimate.spreads.items()
+    assert name == "comprehensiveness.nli"
+    assert fewest < estimate.metrics[name].expected.calls < most
+
+
+def test_a_metric_that_a_run_has_measured_has_no_range(tmp_path: Path) -> None:
+    lines = list(records("score.specificity"))
+    estimate, _ = forecast_and_sent("score.specificity", lines[:2], tmp_path)
+    assert estimate.spreads
+    estimate, _ = forecast_and_sent("score.specificity", lines[2:], tmp_path)
+    assert estimate.measured
+    assert not estimate.spreads

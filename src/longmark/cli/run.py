@@ -449,6 +449,11 @@ def print_estimate(estimate: RunEstimate, heading: str = "metric") -> None:
             f"{name}: the last runs took {ratio.calls:.2f} times the calls and {ratio.prompt_tokens:.2f} times the prompt "
             f"tokens that were expected of {counted(ratio.answers, 'answer')} (of {ratio.run}); so corrected."
         )
+    for name, (fewest_calls, most_calls) in estimate.spreads.items():
+        print(
+            f"{name}: between {fewest_calls:,} and {most_calls:,} calls. The judge decides how many statements it "
+            "lists: one for three sentences, or two for each. A run on this call cache will measure it."
+        )
     if estimate.rounds:
         rounds = counted(estimate.rounds, "round")
         hours = estimate.rounds * estimate.window
@@ -473,6 +478,6 @@ def print_estimate(estimate: RunEstimate, heading: str = "metric") -> None:
             f"{total.calls:,} calls would go {go}{end}."
         )
     print(
-        f"Rows already computed: {estimate.rows_done:,}. Expected figures assume a claim for each sentence. Tokens are "
+        f"Rows already computed: {estimate.rows_done:,}. The table assumes a claim for each sentence. Tokens are "
         "estimated from text lengths. Nothing was sent."
     )

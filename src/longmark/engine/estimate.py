@@ -4,7 +4,8 @@ Each metric runs on each example twice, with clients that send nothing. Calls th
 
 Expected: a rehearsal (`engine.rehearsal`) answers the others, so that each metric walks its plan to its end, with the
 file's own texts. A call that two metrics or two systems make alike is counted once, for the first. What the last runs
-took corrects the sums (`engine.measured`).
+took corrects the sums (`engine.measured`). Where none has measured a metric, its first examples are walked with fewer and
+with more statements a sentence, too (`engine.spread`).
 At most: the first call that the cache does not hold is priced by its own prompt; the calls that the metric's
 declaration allows after it are assumed to be as long; of a judge that is asked for the reason after the score, every
 second reply may be as long as a reason. Budgets and batches reckon with this.
@@ -25,6 +26,7 @@ from longmark.engine.pairs import check_kind, sides
 from longmark.engine.rehearsal import Rehearsal
 from longmark.engine.session import check_budget, tell_unsupported
 from longmark.engine.settings import SessionOptions, Settings
+from longmark.engine.spread import FEWEST, MOST, Spread
 from longmark.engine.worker import Task, WorkerPool
 from longmark.judged import REASON_TOKENS
 from longmark.models.batching import too_few
@@ -113,7 +115,8 @@ class RunEstimate:
     """What is still to do in a folder, by metric. rows_done: rows that exist already. rounds: of batches, one after the
     other, at least; window: hours in which a round ends; 0: nothing goes in batches. affordable: how many calls a
     budget in dollars lets go in batches, and in how many, if each takes what is estimated; None: all fit at once.
-    measured: metric -> what corrected its expected figures."""
+    measured: metric -> what corrected its expected figures. spreads: metric -> the fewest and the most calls that are
+    expected, where they depend on how many statements the judge lists and nothing has measured that."""
 
     rows_done: int = 0
     metrics: dict[str, MetricEstimate] = field(default_factory=dict)
@@ -121,6 +124,7 @@ class RunEstimate:
     window: float = 0.0
     affordable: tuple[int, int] | None = None
     measured: dict[str, Ratio] = field(default_factory=dict)
+    spreads: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     @property
     def total(self) -> MetricEstimate:
@@ -159,27 +163,38 @@ async def dry_run(
             rehearsing = Client(
                 cache, price_of=price_of, dry=True, batching=options.batching, rehearsal=rehearsal
             )
-            workers = WorkerPool(folder, settings, client, system="dry run", retry=options.retried)
-            rehearsing_workers = WorkerPool(
-                folder,
-                settings,
-                rehearsing,
-                system="dry run",
-                retry=options.retried,
-            )
+
+            def pool_of(client: Client) -> WorkerPool:
+                return WorkerPool(
+                    folder,
+                    settings,
+                    client,
+                    system="dry run",
+                    retry=options.retried,
+                )
+
+            def walk_with(statements: float) -> _Walk:
+                stand_in = Rehearsal(statements)
+                client = Client(cache, price_of=price_of, dry=True, rehearsal=stand_in)
+                return _Walk(pool_of(client), stand_in)
+
+            ratios = await measured(cache, settings)
+            spread = Spread(walk_with(FEWEST).expected, walk_with(MOST).expected)
             estimate = await _estimate(
-                workers,
-                _Walk(rehearsing_workers, rehearsal),
+                pool_of(client),
+                _Walk(pool_of(rehearsing), rehearsal),
+                spread,
                 settings,
-                folder.rows_done(options.retried),
+                RunEstimate(folder.rows_done(options.retried), measured=ratios),
                 options.budget,
             )
             rehearsing.end_batches()
-            estimate.measured = await measured(cache, settings)
-            for name, ratio in estimate.measured.items():
-                metric = estimate.metrics[name]
-                metric.expected = metric.expected.corrected(ratio)
-                metric.at_least_expected()
+            for name, metric in estimate.metrics.items():
+                if ratio := ratios.get(name):
+                    metric.expected = metric.expected.corrected(ratio)
+                    metric.at_least_expected()
+                elif calls := spread.calls(name, metric.expected.calls):
+                    estimate.spreads[name] = calls
             if open_ := client.at_once(settings.backends.all(), 0):
                 widths = [
                     chosen.metric.rounds
@@ -235,11 +250,15 @@ class _Walk:
 
 
 async def _estimate(
-    workers: WorkerPool, walk: _Walk, settings: Settings, rows_done: int, budget: Budget
+    workers: WorkerPool,
+    walk: _Walk,
+    spread: Spread,
+    settings: Settings,
+    estimate: RunEstimate,
+    budget: Budget,
 ) -> RunEstimate:
-    estimate = RunEstimate(
-        rows_done, {chosen.name: MetricEstimate() for chosen in settings.selected}
-    )
+    """The estimate with its metrics; spread gets those that no run has measured."""
+    estimate.metrics = {chosen.name: MetricEstimate() for chosen in settings.selected}
     counted: set[int] = set()  # hashes of texts whose shared calls are counted
     for task in workers.tasks():
         judging = settings.judging_of(task.chosen)
@@ -296,6 +315,8 @@ async def _estimate(
                 expected = ExpectedCalls(
                     added.calls, added.prompt_tokens, added.completion_tokens, added.usd
                 )
+            elif task.chosen.name not in estimate.measured:
+                await spread.add(task, expected.calls)
             added.expected = expected
             added.at_least_expected()
         else:

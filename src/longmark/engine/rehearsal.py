@@ -5,7 +5,8 @@ reply has the form that the request asks for. Its content is one of these figure
 the user's last runs measured corrects them (`estimate`):
 
     statements, claims, questions of a text     one a sentence and as long as that (metrics' `calls` assume the same
-                                                number), of texts that are numbered one each
+                                                number), of texts that are numbered one each; `Rehearsal.statements`
+                                                gives more or fewer
     the label of a statement                    `entails` where a text that is shown contains it, else `neutral`
     a grade                                     one below the best, of every fourth statement 2: relevance 4 and 2
     the answers of a text to a question         one, to every question that it contains and to every second other one,
@@ -58,9 +59,11 @@ _OF_ITEM = frozenset({"from", "source", "index", "number", "id", "question"})
 
 @dataclass
 class Rehearsal:
-    """Stands in for every model of a run, and counts what it was asked. replies: by the key of their call; what was
-    asked once is answered again without a call. usd: None once a price is not known."""
+    """Stands in for every model of a run, and counts what it was asked. statements: that it lists of a sentence, 1 or 2,
+    or a fraction of 1. replies: by the key of their call; what was asked once is answered again without a call. usd:
+    None once a price is not known."""
 
+    statements: float = 1.0
     replies: dict[bytes, tuple[Any, float | None]] = field(default_factory=dict)
     calls: int = 0
     prompt_tokens: int = 0
@@ -70,7 +73,7 @@ class Rehearsal:
     def model(self, kind: str, accepts: Accepts | None) -> Any:
         """What answers a call of this kind."""
         if kind == "chat":
-            return _StandInChat(accepts)
+            return _StandInChat(accepts, self.statements)
         return _STAND_INS[kind]
 
     def book(
@@ -98,13 +101,14 @@ class Rehearsal:
 class _StandInChat:
     """A chat model whose replies have the form that is asked for."""
 
-    def __init__(self, accepts: Accepts | None) -> None:
+    def __init__(self, accepts: Accepts | None, statements: float) -> None:
         self._accepts = accepts
+        self._statements = statements
 
     async def chat(self, request: ChatRequest) -> ChatReply:
         """The first stand-in that the reader of the reply accepts, else the last one."""
         reply = ChatReply("")
-        for text in _replies(request):
+        for text in _replies(request, self._statements):
             reply = ChatReply(text, logprobs=_logprobs(text) if request.logprobs else ())
             if self._accepts is None:
                 return reply
@@ -136,9 +140,9 @@ _STAND_INS: Mapping[str, Any] = {
 }
 
 
-def _replies(request: ChatRequest) -> Iterator[str]:
+def _replies(request: ChatRequest, statements: float) -> Iterator[str]:
     """Stand-ins for a reply, the likeliest first."""
-    prompt = _ShownTexts("\n\n".join(message.content for message in request.messages))
+    prompt = _ShownTexts("\n\n".join(message.content for message in request.messages), statements)
     if request.schema is not None:
         for variant in range(_VARIANTS):
             value = _StandInValue(request.schema, prompt, variant).value(request.schema)
@@ -159,7 +163,8 @@ def _logprobs(text: str) -> tuple[TokenLogprobs, ...]:
 class _ShownTexts:
     """The texts that a prompt shows."""
 
-    def __init__(self, prompt: str) -> None:
+    def __init__(self, prompt: str, statements: float = 1.0) -> None:
+        self._statements = statements
         self.texts = [text for _, text in _SHOWN.findall(prompt)] or [prompt]
         self.prose = [text for text in self.texts if not _NUMBERED.match(text)]
         self.longest = max(self.prose or self.texts, key=len)
@@ -178,7 +183,12 @@ class _ShownTexts:
         """What a list about the texts holds."""
         if self.numbered:
             return list(self.numbered.values())
-        return [sentence.strip() for sentence in sentences(self.longest)]
+        one_a_sentence = [sentence.strip() for sentence in sentences(self.longest)]
+        if self._statements < 1:
+            return one_a_sentence[:: round(1 / self._statements)]
+        if self._statements > 1:
+            return [half for sentence in one_a_sentence for half in _halves(sentence)]
+        return one_a_sentence
 
     @cached_property
     def passages(self) -> list[str]:
@@ -253,6 +263,17 @@ class _StandInValue:
         items = part.get("items", {})
         if key == "labels" and self._prompt.pairs:
             return [f"{pair} neutral" for pair in self._prompt.pairs]
+        if key == "labels" and items.get("type") == "string" and self._prompt.numbered:
+            return [
+                f"{number} {self._label(('entails', 'neutral'), statement)}"
+                for number, statement in self._prompt.numbered.items()
+            ]
+        if key.isdigit() and items.get("type") == "string" and self._prompt.passages:
+            return [
+                f"{place} entails"
+                for place, premise in enumerate(self._prompt.passages, 1)
+                if item and item in premise
+            ]
         if key == "answers" and "passages" in items.get("properties", {}):
             return self._answers_of_passages()
         least = part.get("minItems", 0)
@@ -300,6 +321,13 @@ class _StandInValue:
                 return "unknown"
             return _answer_of(self._prompt.longest)
         return item or key or "yes"
+
+
+def _halves(sentence: str) -> list[str]:
+    """The words of a sentence as two statements; a single word is one."""
+    words = sentence.split()
+    middle = len(words) // 2
+    return [" ".join(half) for half in (words[:middle], words[middle:]) if half]
 
 
 def _answer_of(text: str) -> str:
