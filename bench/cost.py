@@ -201,6 +201,12 @@ class SchemaJudge:
                 for number, pairs in _PAIRS.findall(self.texts["answers"])
                 for letters in pairs.split(", ")
             ]
+        if key == "labels" and "premise" in self.texts and items.get("type") == "string":
+            premise = self.texts["premise"]
+            return [
+                f"{number} {'entails' if entails(premise, statement) else 'neutral'}"
+                for number, statement in self.numbered.items()
+            ]
         if key in ("labels", "grades", "scores", "relations"):
             return [self._item(items, text, n) for n, text in enumerate(listed, 1)]
         if key == "quotes":
@@ -211,9 +217,10 @@ class SchemaJudge:
                 for number, passage in enumerate(_PASSAGE.findall(self.texts["context"]), 1)
                 if entails(passage, self.numbered[key])
             ]
-            if items.get("type") == "integer":
-                return entailing
-            return [f"{number} entails" for number in entailing]
+            return [
+                number if items.get("type") == "integer" else f"{number} entails"
+                for number in entailing
+            ]
         if key.isdigit():  # the answers of a text to one question
             text = self.texts.get("text", self.longest)
             number = int(key)

@@ -104,6 +104,12 @@ def filled(part: Any, schema: Any, prompt: str, own: str, number: int = 1) -> An
     if kind == "array" and part.get("items") == {"type": "integer"}:
         passages = re.findall(r"(?m)^\[(\d+)\] (.+)$", prompt)
         return [int(number) for number, passage in passages if own in passage] or [1]
+    if kind == "array" and "<premise " in prompt:
+        premise = prompt.split("</premise")[0]
+        return [
+            f"{number} {'entails' if statement in premise else 'neutral'}"
+            for number, statement in re.findall(r"(?m)^(\d+)\. (.+)$", prompt)
+        ]
     if kind == "array" and "numbered premises" in prompt:
         premises = re.findall(r"(?m)^\[(\d+)\] (.+)$", prompt)
         return [f"{number} entails" for number, premise in premises if own in premise]

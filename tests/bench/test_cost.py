@@ -10,7 +10,8 @@ from bench.cost import Meter, SchemaJudge, examples, sentences, served
 
 from longmark.prompts import fence
 from longmark.reply_schema import object_schema
-from longmark.text.entailment import labels_reader
+from longmark.text.entailment import LABELS
+from longmark.text.relation_replies import listed_labels
 
 
 def words(text: str) -> list[int]:
@@ -49,8 +50,8 @@ def test_a_premise_entails_the_sentences_that_it_contains():
     passage = examples()[0]["contexts"][0]
     own, other = sentences(passage)[0], sentences(examples()[2]["contexts"][0])[0]
     prompt = f"{fence('premise', passage)}\n\n{fence('statements', f'1. {own}' + chr(10) + f'2. {other}')}\n\nLabel them."
-    reply = orjson.loads(SchemaJudge(prompt, labels_reader(2).schema).reply())
-    assert reply == {"1": "entails", "2": "neutral"}
+    reply = orjson.loads(SchemaJudge(prompt, listed_labels(2, LABELS).schema).reply())
+    assert reply == {"labels": ["1 entails", "2 neutral"]}
 
 
 def test_the_claims_of_a_text_are_its_first_six_sentences():

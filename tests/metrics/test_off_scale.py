@@ -14,7 +14,8 @@ from longmark.models.protocols import ChatReply
 from longmark.records import Context, Example, Pair, Row, Signature, Usage
 from longmark.scores.observations import Observations
 from longmark.testing import FakeChat, score_sync
-from longmark.text.entailment import labels_reader
+from longmark.text.entailment import LABELS
+from longmark.text.relation_replies import labels_reader
 
 EXAMPLE = Example(
     question="Why is the sky blue?",
@@ -149,7 +150,7 @@ def test_true_is_no_grade_of_a_question():
 
 
 def test_the_case_of_a_checkers_label_does_not_matter():
-    reader = labels_reader(3)
+    reader = labels_reader(3, LABELS)
     given = reader.read(ChatReply('{"1": "Entails", "2": " NEUTRAL", "3": "contradicts"}'))
     assert given == ["entails", "neutral", "contradicts"]
     with pytest.raises(judge.Unreadable, match="'entailed' is not one of"):

@@ -106,7 +106,7 @@ PROMPTS = {
     "details": "2d662cafb0138843",
     "score.specificity": "a468a156f8628de5",
     "score.specificity.unchecked": "0cbb11161ffbc3c0",
-    "relations": "31843008f277b28c",
+    "relations": "02e18d137ef66a83",
     "citations.joint": "a6a536a438e1fdd8",
     "citations.support": "e63a28bd291a7ff8",
     "relations.joint": "49d0a3b556f117bf",

@@ -81,7 +81,7 @@ def reply(request: ChatRequest) -> str:
                 }
             ]
         },
-        '{"1": "neutral", "2": "entails"': dict.fromkeys(numbers, entailed),
+        '{"labels": ["1 neutral", "2 entails"': {"labels": [f"{n} {entailed}" for n in numbers]},
         '{"1": ["2 entails"]': dict.fromkeys(numbers, premises),
         '{"1": "not_met"': {"1": "met" if stated_in_answer(asked) else "not_met"},
         '{"1": "not_support"': dict.fromkeys(

@@ -22,6 +22,7 @@ from longmark.models.protocols import (
 from longmark.testing import FakeChat, call
 from longmark.text.entailment import LABELS, PREMISE, Relation, any_part, checker_of, relation_calls
 from longmark.text.overlap import named_checker
+from longmark.text.relation_replies import listed_labels
 
 
 def relations(
@@ -118,6 +119,14 @@ def test_the_order_of_parts_does_not_matter_and_one_that_entails_is_enough(
         '["entails", "neutral"]',
         '{"1": "entails", "2": null}',
         "1. entails\n2. neutral",
+        '{"labels": ["1 entails"]}',
+        '{"labels": ["1 entails", "3 neutral"]}',
+        '{"labels": ["1 entails", "2 maybe"]}',
+        '{"labels": ["1 entails", "1 neutral", "2 neutral"]}',
+        '{"labels": ["entails", "neutral"]}',  # by position: one that is left out moves the others
+        '{"labels": {"1": "entails", "2": "neutral"}}',
+        '{"labels": [1, 2]}',
+        '{"labels": ["1 entails", "2 neutral"], "why": "It rains."}',
         "",
     ],
 )
@@ -127,6 +136,31 @@ def test_a_reply_without_one_label_for_each_is_asked_again_and_then_unscored(rep
     with pytest.raises(NoScore) as unscored:
         relations("p", ["a", "b"], judge=FakeChat([reply, reply]))
     assert unscored.value.status == "unparsable"
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        '{"labels": ["2 neutral", "1 Entails"]}',
+        '{"labels": ["1. entails", "[2] neutral", "2 neutral"]}',
+        '{"1": "entails", "2": "neutral"}',  # as a prompt of the user's own may ask
+    ],
+)
+def test_labels_are_those_of_their_numbers_in_any_order(reply: str):
+    labels = [relation.label for relation in relations("p", ["a", "b"], judge=FakeChat(reply))]
+    assert labels == ["entails", "neutral"]
+
+
+@given(st.permutations(range(1, 9)), st.lists(st.sampled_from(LABELS), min_size=8, max_size=8))
+def test_no_order_of_a_list_moves_a_label(order: list[int], labels: list[str]):
+    listed = [f"{number} {labels[number - 1]}" for number in order]
+    assert listed_labels(8, LABELS).read(ChatReply(json.dumps({"labels": listed}))) == labels
+
+
+def test_the_schema_of_many_labels_is_as_short_as_that_of_one_and_says_how_many_there_are():
+    one = json.dumps(listed_labels(1, LABELS).schema)
+    assert one.count('": 1') == 2
+    assert json.dumps(listed_labels(25, LABELS).schema) == one.replace('": 1', '": 25')
 
 
 def test_a_claim_that_quotes_the_delimiter_or_orders_labels_stays_inside_it():

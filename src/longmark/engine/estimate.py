@@ -175,7 +175,12 @@ async def dry_run(
 
             def walk_with(statements: float) -> _Walk:
                 stand_in = Rehearsal(statements)
-                client = Client(cache, price_of=price_of, dry=True, rehearsal=stand_in)
+                client = Client(
+                    cache,
+                    price_of=price_of,
+                    dry=True,
+                    rehearsal=stand_in,
+                )
                 return _Walk(pool_of(client), stand_in)
 
             ratios = await measured(cache, settings)

@@ -66,7 +66,8 @@ class Spread:
         sums = self.sums.get(name)
         if sums is None or not sums.expected or sums.at_most < _NOTABLE * sums.at_fewest:
             return None
+        by_expected = expected / sums.expected
         return (
-            round(expected * sums.at_fewest / sums.expected),
-            round(expected * sums.at_most / sums.expected),
+            round(by_expected * sums.at_fewest),
+            round(by_expected * sums.at_most),
         )

@@ -11,31 +11,25 @@ parts are combined by `any_part`.
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Protocol, cast
-
-from pydantic import ConfigDict, RootModel
 
 from longmark.concurrency import concurrently
 from longmark.errors import NoScore
 from longmark.judge import (
     TOP_LOGPROBS,
     Reader,
-    Unreadable,
     ask,
     choice,
     expected,
     numbered,
-    structure,
 )
 from longmark.models.handles import ChatHandle, Models
 from longmark.models.protocols import Chat, ChatReply, RelationModel
 from longmark.prompts import prompt
-from longmark.reply_schema import object_schema
 from longmark.text.pieces import groups, pieces, utf8_size
+from longmark.text.relation_replies import labelled_premises, listed_labels, passage_numbers
 
 ENTAILS, CONTRADICTS, NEUTRAL = LABELS = ("entails", "contradicts", "neutral")
 
@@ -49,8 +43,7 @@ entails: a reader who knows nothing but the premise must take the statement to b
 contradicts: the statement cannot be true if the premise is.
 neutral: anything else; the premise leaves open whether the statement is true, or shows only a part of it.
 Take the statements one by one, each without the others. Use nothing that you know beyond the premise.
-Reply with a JSON object and nothing else. It has one key for each number and the label as its value, in this form: \
-$form""")
+Reply with a JSON object and nothing else: the number of each statement with its label, in this form: $form""")
 RELATION = prompt("""relation(premise, statement)
 Say what the premise alone shows about the statement:
 E: a reader who knows nothing but the premise must take the statement to be true.
@@ -200,7 +193,7 @@ class JudgeChecker:
                 "statements": _listed(group),
                 "form": '{"1": [2], "2": [], …}',
             }
-            reader = _passages_reader(len(group), len(passages))
+            reader = passage_numbers(len(group), len(passages))
             return (await ask(self.models, self.judge, JOINT, texts, reader)).value
 
         by_group = await concurrently(of_group, groups(hypotheses, _HYPOTHESES, self.batch))
@@ -217,7 +210,10 @@ class JudgeChecker:
         ]
 
         async def of_group(group: list[int]) -> list[list[Relation]]:
-            return await self._of_shown([premises[number] for number in group], hypotheses)
+            return await self._of_shown(
+                [premises[number] for number in group],
+                hypotheses,
+            )
 
         by_group = await concurrently(of_group, shown_together)
         return [relations for of_each in by_group for relations in of_each]
@@ -236,7 +232,11 @@ class JudgeChecker:
                 "statements": _listed(group),
                 "form": '{"1": ["2 entails"], "2": [], "3": ["1 contradicts", "4 entails"], …}',
             }
-            reader = _premises_reader(len(group), len(premises))
+            reader = labelled_premises(
+                len(group),
+                len(premises),
+                LABELS,
+            )
             return (await ask(self.models, self.judge, PREMISES, texts, reader)).value
 
         by_group = await concurrently(of_group, groups(hypotheses, _HYPOTHESES, self.batch))
@@ -251,11 +251,10 @@ class JudgeChecker:
             texts = {
                 "premise": premise,
                 "statements": _listed(group),
-                "form": '{"1": "neutral", "2": "entails", …}',
+                "form": '{"labels": ["1 neutral", "2 entails", …]}',
             }
-            return (
-                await ask(self.models, self.judge, RELATIONS, texts, labels_reader(len(group)))
-            ).value
+            reader = listed_labels(len(group), LABELS)
+            return (await ask(self.models, self.judge, RELATIONS, texts, reader)).value
 
         labels_of_groups = await concurrently(of_group, groups(hypotheses, _HYPOTHESES, self.batch))
         return [Relation(label) for labels in labels_of_groups for label in labels]
@@ -368,122 +367,6 @@ def _listed(statements: Sequence[str]) -> str:
 
 
 # Readers -----------------------------------------------------------------------------------------------------------
-class _Labels(RootModel[dict[str, str]]):
-    model_config = ConfigDict(strict=True)
-
-
-def _folded(label: str) -> str:
-    return label.strip().casefold()
-
-
-@lru_cache
-def labels_reader(count: int, labels: tuple[str, ...] = LABELS) -> Reader[list[str]]:
-    """Reads one of the labels for each number from 1 to count; case does not matter. Unreadable unless there is exactly
-    one for each."""
-    numbers = [str(n) for n in range(1, count + 1)]
-    by_word = {_folded(label): label for label in labels}
-    schema = object_schema({number: {"type": "string", "enum": list(labels)} for number in numbers})
-
-    def complete(reply: _Labels) -> list[str]:
-        labels_by_number = reply.root
-        missing = [number for number in numbers if number not in labels_by_number]
-        extra = [key for key in labels_by_number if key not in numbers]
-        if missing or extra:
-            mistake = (
-                f"no label for {', '.join(missing[:5])}"
-                if missing
-                else f"{extra[0]!r} is no number of a statement"
-            )
-            raise Unreadable(f"it needs one label for each number from 1 to {count}: {mistake}")
-        if wrong := [
-            number for number in numbers if _folded(labels_by_number[number]) not in by_word
-        ]:
-            raise Unreadable(
-                f"{wrong[0]}: {labels_by_number[wrong[0]]!r} is not one of {', '.join(labels)}"
-            )
-        return [by_word[_folded(labels_by_number[number])] for number in numbers]
-
-    return structure(_Labels, 64 + 16 * count, schema).then(complete)
-
-
-def _one_for_each(noun: str, numbers: Sequence[str], replied: Collection[str]) -> None:
-    """Unreadable where numbers of statements are missing, or others are there."""
-    if wrong := sorted(set(numbers) ^ set(replied)):
-        raise Unreadable(
-            f"it needs one {noun} for each number from 1 to {len(numbers)}; see {', '.join(wrong[:5])}"
-        )
-
-
-class _Numbers(RootModel[dict[str, list[int]]]):
-    model_config = ConfigDict(strict=True)
-
-
-@lru_cache
-def _passages_reader(count: int, passages: int) -> Reader[list[frozenset[int]]]:
-    """Reads a list of numbers of passages for each number from 1 to count; the numbers that it gives count from 0.
-    Unreadable unless there is exactly one list for each, and only of numbers from 1 to `passages`."""
-    numbers = [str(n) for n in range(1, count + 1)]
-    listed = {"type": "array", "items": {"type": "integer"}}
-    schema = object_schema(dict.fromkeys(numbers, listed))
-
-    def complete(reply: _Numbers) -> list[frozenset[int]]:
-        _one_for_each("list", numbers, reply.root)
-        for number in numbers:
-            for passage in reply.root[number]:
-                if not 1 <= passage <= passages:
-                    raise Unreadable(
-                        f"{number}: {passage} is no passage; their numbers are 1 to {passages}"
-                    )
-        return [frozenset(passage - 1 for passage in reply.root[number]) for number in numbers]
-
-    max_tokens = 64 + count * (16 + 4 * passages)
-    return structure(_Numbers, max_tokens, schema).then(complete)
-
-
-class _Premises(RootModel[dict[str, list[str]]]):
-    model_config = ConfigDict(strict=True)
-
-
-_LABELLED_PREMISE = re.compile(r"\s*\[?(\d+)\]?[.:]?\s+([A-Za-z]+)\s*")
-
-
-@lru_cache
-def _premises_reader(count: int, premises: int) -> Reader[list[dict[int, str]]]:
-    """Reads a list of labelled premises ("2 entails") for each number from 1 to count: the label by the number of the
-    premise, which counts from 0. Unreadable unless there is exactly one list for each, only of numbers from 1 to
-    `premises`, each with one label."""
-    numbers = [str(n) for n in range(1, count + 1)]
-    listed = {"type": "array", "items": {"type": "string"}}
-    schema = object_schema(dict.fromkeys(numbers, listed))
-
-    def labels_of(number: str, entries: Sequence[str]) -> dict[int, str]:
-        labels: dict[int, str] = {}
-        for entry in entries:
-            match = _LABELLED_PREMISE.fullmatch(entry)
-            label = match[2].lower() if match else ""
-            if match is None or label not in LABELS:
-                raise Unreadable(
-                    f'{number}: {entry[:40]!r} is no number and label, as in "2 entails"'
-                )
-            premise = int(match[1])
-            if not 1 <= premise <= premises:
-                raise Unreadable(
-                    f"{number}: {premise} is no premise; their numbers are 1 to {premises}"
-                )
-            if labels.setdefault(premise - 1, label) != label:
-                raise Unreadable(
-                    f"{number}: the premise {premise} has two labels, {labels[premise - 1]} and {label}"
-                )
-        return labels
-
-    def complete(reply: _Premises) -> list[dict[int, str]]:
-        _one_for_each("list", numbers, reply.root)
-        return [labels_of(number, reply.root[number]) for number in numbers]
-
-    max_tokens = 64 + count * (16 + 6 * premises)
-    return structure(_Premises, max_tokens, schema).then(complete)
-
-
 _PROBABLE = expected({"e": 1.0, "c": 0.0, "n": 0.0})
 _PRINTED = choice(["E", "C", "N"])
 

@@ -14,7 +14,8 @@ from longmark.models.protocols import ChatReply, ChatRequest, TokenLogprobs
 from longmark.records import Context, Example
 from longmark.scores.graphs import networkx_graph
 from longmark.testing import FakeChat, Scored, score_sync
-from longmark.text.entailment import _premises_reader
+from longmark.text.entailment import LABELS
+from longmark.text.relation_replies import labelled_premises
 
 NAME = "comprehensiveness.nli"
 EXAMPLE = Example(
@@ -58,7 +59,7 @@ def relation(premise: str, statement: str) -> str:
     return "contradicts" if (premise, statement) in CONTRADICTED else "neutral"
 
 
-def labelled_premises(asked: str) -> dict[str, list[str]]:
+def labels_of_premises(asked: str) -> dict[str, list[str]]:
     """Statement's number -> each premise that shows something about it, with the label."""
     premises = re.findall(r"^\[\d+\] (.*)$", inside(asked, "context"), re.MULTILINE)
     return {
@@ -74,7 +75,7 @@ def labelled_premises(asked: str) -> dict[str, list[str]]:
 def reply(request: ChatRequest) -> str:
     asked = request.messages[1].content
     if "numbered premises" in asked:
-        return json.dumps(labelled_premises(asked))
+        return json.dumps(labels_of_premises(asked))
     if "<premise " in asked:
         premise = inside(asked, "premise")
         return json.dumps(
@@ -162,12 +163,12 @@ def test_a_pair_a_call_stays_a_pair_a_call() -> None:
 @pytest.mark.parametrize(
     ("labels", "wrong"),
     [
-        ({"1": ["1 entails"]}, "one list for each number from 1 to 2; see 2"),
-        ({"1": [], "2": [], "3": []}, "see 3"),
+        ({"1": ["1 entails"]}, "one list for each number from 1 to 2: no list for 2"),
+        ({"1": [], "2": [], "3": []}, "'3' is no number of a statement"),
         ({"1": ["9 entails"], "2": []}, "1: 9 is no premise; their numbers are 1 to 3"),
         ({"1": ["entails"], "2": []}, "'entails' is no number and label"),
         ({"1": [], "2": ["1 supports"]}, "2: '1 supports' is no number and label"),
-        ({"1": ["1 entails", "1 contradicts"], "2": []}, "the premise 1 has two labels"),
+        ({"1": ["1 entails", "1 contradicts"], "2": []}, "1: 1 has two labels"),
         ({"1": [1], "2": []}, "not the JSON"),
     ],
 )
@@ -175,12 +176,12 @@ def test_labels_of_no_premise_and_lists_that_are_left_out_are_unreadable(
     labels: dict[str, list[Any]], wrong: str
 ) -> None:
     with pytest.raises(Unreadable, match=wrong):
-        _premises_reader(2, 3).read(ChatReply(json.dumps(labels)))
+        labelled_premises(2, 3, LABELS).read(ChatReply(json.dumps(labels)))
 
 
 def test_labelled_premises_are_read_by_their_numbers() -> None:
     reply = ChatReply('{"1": ["3 entails", "[1] Contradicts"], "2": []}')
-    assert _premises_reader(2, 3).read(reply) == [{2: "entails", 0: "contradicts"}, {}]
+    assert labelled_premises(2, 3, LABELS).read(reply) == [{2: "entails", 0: "contradicts"}, {}]
 
 
 def test_joint_calls_show_sixteen_premises_and_two_of_them_are_one_round() -> None:

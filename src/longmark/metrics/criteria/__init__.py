@@ -47,8 +47,8 @@ from longmark.models.handles import Models
 from longmark.prompts import prompt
 from longmark.records import Example
 from longmark.records.expected import RubricItem
-from longmark.text.entailment import labels_reader
 from longmark.text.pieces import groups
+from longmark.text.relation_replies import labels_reader
 
 BATCH = 10
 _LARGEST_BATCH = 200  # a greater number is a typing error

@@ -66,9 +66,9 @@ from longmark.text.entailment import (
     Checker,
     JudgeChecker,
     checker_of,
-    labels_reader,
 )
 from longmark.text.pieces import groups
+from longmark.text.relation_replies import labels_reader
 
 BATCH = 10  # nuggetizer's window (src/nuggetizer/models/nuggetizer.py:44)
 _LARGEST_BATCH = 200  # a greater number is a typing error

@@ -30,8 +30,9 @@ from longmark.prompts import prompt
 from longmark.records import Example
 from longmark.records.expected import IMPORTANCES, VITAL, Nugget
 from longmark.text.claims import each_once
-from longmark.text.entailment import ENTAILS, checker_of, labels_reader
+from longmark.text.entailment import ENTAILS, checker_of
 from longmark.text.graph import CONTEXT, Statement, StatementGraph, coverage
+from longmark.text.relation_replies import labels_reader
 
 WINDOW = 10
 MOST = 30
