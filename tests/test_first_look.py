@@ -164,7 +164,7 @@ def test_short_names_of_a_question_and_an_answer_are_proposed_and_the_judge_is_o
 @pytest.mark.parametrize(
     ("answer", "of_citations"),
     [
-        ("It is so.", "0 calls, the first answers cite no passage"),
+        ("It is so.", "0 calls, the first answers cite no source with a text"),
         ("It is so [1].", "1 call (--judge)"),
     ],
 )

@@ -66,6 +66,7 @@ B = {"id": "https://b.org", "text": "Salt is cheap."}
             [{"id": "https://a.org", "title": "A"}, {"id": "https://b.org/", "title": "B"}],
         ),
         ("citations", ["https://a.org", "https://b.org"]),
+        ("references", ["https://a.org", "https://b.org"]),
         ("sources", '["https://a.org", "https://b.org"]'),
     ],
 )
@@ -77,6 +78,7 @@ def test_markers_number_the_list_of_ids_and_texts_go_by_id(column: str, listed: 
     assert citation.source_id.startswith("https://b.org")
     assert citation.status == "text"
     assert column not in example.meta
+    assert example.references == ()
 
 
 @pytest.mark.parametrize(

@@ -142,7 +142,7 @@ def _allowed(seen: Look) -> Iterator[str]:
             )
             model = f" (--{metric.metric.models[0]})" if metric.calls else ""
             uncited = metric.name == "citations" and not metric.calls and metric.metric.models
-            why = ", the first answers cite no passage" if uncited else ""
+            why = ", the first answers cite no source with a text" if uncited else ""
             yield f"  {metric.name:<34} {counted(metric.calls, 'call')}{model}{some}{why}"
 
 

@@ -26,6 +26,7 @@ from longmark.records.vendor_replies import LISTS_OF_SOURCES, listed_sources
 
 _MARKER = re.compile(r"[\[【［〔(<¹²³⁴-⁹]")  # what every form of a marker has
 
+_ID = re.compile(r"(?=\S*[\d_#/])\S+")  # and no short answer
 _BRACKETS = re.compile(r"[\[【［]([^\[\]【】［］\n]{1,80})[\]】］]")
 _PLACE = re.compile(r"(?<!\w)\d{1,3}(?!\w)")
 
@@ -101,7 +102,8 @@ class RecordReading:
     def add_sources_of_contexts(self, columns: Iterable[str]) -> None:
         """Adds the sources that a column lists by ids which passages have: the markers number that list, and the passages
         may stand in another order. columns: those that can have sources. Where a number is one of a passage, and greater
-        than the list is long, the markers number the passages."""
+        than the list is long, the markers number the passages. References that are ids of passages, all of them, are such a
+        list, too."""
         answer = self.fields.get("answer")
         contexts = self.fields.get("contexts") or ()
         if self.pair or not (isinstance(answer, str) and _MARKER.search(answer)):
@@ -112,6 +114,10 @@ class RecordReading:
             for brackets in _BRACKETS.findall(answer)
             for number in _PLACE.findall(brackets)
         }
+        listed_ids = self.fields.get("references") or ()
+        if listed_ids and all(_ID.fullmatch(text) and text in by_id for text in listed_ids):
+            self.unread["references"] = list(self.fields.pop("references"))
+            columns = ["references", *columns]
         for column in columns:
             sources = _listed_by_id(self.unread.get(column))
             of_passages = any(len(sources) < number <= len(contexts) for number in numbers)

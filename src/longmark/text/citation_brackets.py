@@ -45,6 +45,8 @@ _SEPARATOR = re.compile(rf"\s*{AND}\s*", re.IGNORECASE)
 _LABEL = re.compile(rf"{LABEL_WORDS}\s?[:：#]\s*", re.IGNORECASE)
 _DIGITS = re.compile(r"\d+")
 _NUMBERED_ID = re.compile(r"S\d")
+_WORD = re.compile(r"[^\W_]+")
+_SIGN_OF_ID = re.compile(r"[_#/.:@]")
 _INVISIBLE = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 _LONGEST_RANGE = 100  # of [1-100]; of a longer one its ends count
 _YEARS = re.compile(r"\W*(?:1[5-9]|20)\d\d(?:\s*[–/-]\s*(?:\d\d){1,2})?\W*")
@@ -99,18 +101,21 @@ def _range(first: str, last: str | None) -> list[str]:
     return [str(number) for number in (range(low, high + 1) if whole else (low, high))]
 
 
-def is_unread(content: str, ids: Collection[str]) -> bool:
-    """Whether brackets that name no source hold something like it: a number that is no year, or the form of an id."""
+def is_unread(content: str, forms: Collection[str]) -> bool:
+    """Whether brackets that name no source hold something like it: a number that is no year, or the form of an id.
+    forms: those of the ids (`forms_of`)."""
     plain = _INVISIBLE.sub("", content).strip()
     if len(plain) > _LONGEST_UNREAD or not plain:
         return False
     if any(char.isdigit() for char in plain):
         return not _YEARS.fullmatch(plain)
-    form = _form(plain)
-    return bool(form) and any(_form(source_id) == form for source_id in ids)
+    return _form(plain) in forms
+
+
+def forms_of(ids: Collection[str]) -> frozenset[str]:
+    """The ids with their words left out; without those that are nothing but words."""
+    return frozenset(form for form in map(_form, ids) if _SIGN_OF_ID.search(form))
 
 
 def _form(source_id: str) -> str:
-    """An id with its words left out; empty where it is nothing but words."""
-    form = re.sub(r"[^\W_]+", "x", source_id)
-    return form if re.search(r"[_#/.:@]", form) else ""
+    return _WORD.sub("x", source_id)

@@ -12,6 +12,7 @@ from longmark.text.citation_brackets import (
     JOINTS,
     LABEL_WORDS,
     MOST_DIGITS,
+    forms_of,
     is_unread,
     names_in,
 )
@@ -130,11 +131,12 @@ def unread_marks(text: str, ids: Collection[str] = (), parentheses: bool = False
     code = _code(text)
     for marker in markers(text, ids, parentheses):
         code.add((marker.start, marker.end))
+    forms = forms_of(ids)
     of_brackets = (
         match
         for match in _BRACKETS.finditer(text)
         if match["square"] is not None
-        and is_unread(match["square"], ids)
+        and is_unread(match["square"], forms)
         and not _is_indexed(text, match, match["square"])
     )
     candidates = [*of_brackets, *_AUTHOR_YEAR.finditer(text)]
