@@ -224,7 +224,7 @@ def api_page() -> str:
             parts.append(f"## {name}\n\n```text\n{about}\n```\n")
             continue
         parts.append(f"## {name}\n\n{_sentence(about)}\n")
-        parts.append("\n".join(["| name | |", "| --- | --- |", *rows, ""]))
+        parts.append("\n".join(["| name | |", "|---|---|", *rows, ""]))
         if types:
             parts.append(f"Types: {', '.join(f'`{entry}`' for entry in types)}.\n")
     return "\n".join(parts)

@@ -134,11 +134,11 @@ def silence() -> str:
         if name not in rows.setdefault(cells, []):
             rows[cells].append(name)
     head = ("empty answer", "refusal", "answer without a claim", "metrics")
-    lines = [head, ("---",) * len(head)]
+    lines = [f"| {' | '.join(head)} |", "|---|---|---|---|"]
     for cells, members in rows.items():
-        quoted = (f"`{name}`" for name in members)
-        lines.append((*cells, ", ".join(quoted)))
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+        quoted = ", ".join(f"`{name}`" for name in members)
+        lines.append(f"| {' | '.join(cells)} | {quoted} |")
+    return "\n".join(lines)
 
 
 def _prefixes(score: str) -> list[str]:
