@@ -1,6 +1,6 @@
 """200 people who label for a while, as people do: memory, handles and latency of the server, and whether a label is lost.
 
-`python -m bench.annotate_crowd [--people 200] [--minutes 20] [--think 8]`
+`python -m bench.annotate_crowd [--people 200] [--minutes 20] [--think 8] [--items N]`
 
 Each person opens an item, thinks for half to one and a half of `think` seconds, and submits it. One in ten submits sends
 the same form twice at once (a double click), one in ten reloads the page first, one in fifty leaves and comes back by a new
@@ -247,10 +247,12 @@ def main() -> int:
     parser.add_argument("--people", type=int, default=200)
     parser.add_argument("--minutes", type=float, default=20)
     parser.add_argument("--think", type=float, default=8, help="seconds for an item")
+    parser.add_argument("--items", type=int, default=0, help="at least so many (default: enough)")
     options = parser.parse_args()
     most_labels = options.people * (60 * options.minutes / (options.think * 0.8) + 20)
     with tempfile.TemporaryDirectory() as name, socket.socket() as free:
-        path = make(Path(name), int(most_labels / OVERLAP) + options.people, OVERLAP)
+        enough = int(most_labels / OVERLAP) + options.people
+        path = make(Path(name), max(enough, options.items), OVERLAP)
         with closing(open_store(path)) as store:
             links = invited(store, options.people, 5)
         free.bind(("127.0.0.1", 0))

@@ -14,12 +14,13 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import accumulate
 from typing import Any
 
+from longmark.contrib.annotate.free_items import FreeItems
 from longmark.contrib.annotate.item_columns import Kind, StudyItem
 from longmark.contrib.annotate.store import Assignment, Person, SavedValues
 from longmark.contrib.annotate.study import Qualification, Study
@@ -45,7 +46,7 @@ class Assigned:
 class AssignmentState:
     """Who has what. right: of known answers, how many a person gave for an item, and of how many; priorities: of the
     file of priorities; decided: items with a decision, whose labels are final; away: people who label no more; counts:
-    person -> items that count against the quota."""
+    person -> items that count against the quota; changed: the item of each `put`, in their order."""
 
     by_item: dict[str, dict[str, Assignment]] = field(default_factory=dict)
     by_person: dict[str, dict[str, Assignment]] = field(default_factory=dict)
@@ -54,6 +55,7 @@ class AssignmentState:
     decided: set[str] = field(default_factory=set)
     away: set[str] = field(default_factory=set)
     counts: Counter[str] = field(default_factory=Counter)
+    changed: list[str] = field(default_factory=list)
 
     @classmethod
     def of(
@@ -78,6 +80,7 @@ class AssignmentState:
             of_person.get(assignment.item_id)
         )
         of_person[assignment.item_id] = assignment
+        self.changed.append(assignment.item_id)
         if assignment.kind == "adjudication":
             if assignment.status == "done":
                 self.decided.add(assignment.item_id)
@@ -87,6 +90,15 @@ class AssignmentState:
     def count_right(self, item: StudyItem, person: str, values: Mapping[str, Any]) -> None:
         if item.gold:
             self.right[item.id, person] = known_answers(item, values)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A free item. people: how many have it; spare: labels that others can give under their quotas."""
+
+    item: StudyItem
+    people: int
+    spare: int
 
 
 class Queue:
@@ -99,6 +111,10 @@ class Queue:
             kind: [item for item in items if item.kind == kind] for kind in _KINDS
         }
         self._orders: dict[str, list[StudyItem]] = {}
+        self._by_priority: dict[str, tuple[Mapping[str, float], list[StudyItem]]] = {}
+        self._free = FreeItems(self._of_kind["normal"], study.assignment.overlap)
+        self._places = {item.id: place for place, item in enumerate(self._of_kind["normal"])}
+        self._block_places: dict[str, dict[Any, int]] = {}
 
     def next(self, state: AssignmentState, person: str, moment: datetime) -> Assigned | None:
         """The item that a person works on next: an open one, or a new one. None: there is none (`why_none`)."""
@@ -168,38 +184,46 @@ class Queue:
                 return None
         # what others can still give: an item that they can finish is left to them
         labels_left = sum(quota_left.values())
-        free = []
-        for item in self.order(person):
-            if (
-                item.id not in of_person
-                and item.id not in state.decided
-                and (people := self._people(state, item, moment)) < rules.overlap
-            ):
-                free.append(
-                    (
-                        item,
-                        people,
-                        labels_left
-                        - sum(quota_left.get(rater, 0) for rater in state.by_item.get(item.id, ())),
-                    )
-                )
+        self._free.follow(state)
+        begun = [
+            Candidate(
+                item,
+                people,
+                labels_left
+                - sum(quota_left.get(rater, 0) for rater in state.by_item.get(item.id, ())),
+            )
+            for item in self._free.begun.values()
+            if item.id not in of_person
+            and (people := self._people(state, item, moment)) < rules.overlap
+        ]
+        untouched = self._free.first_untouched(self.order(person), person, of_person)
         if rules.quota is not None and counted >= rules.quota:
             # who has met the quota gets an item only near the end, and only one that nobody else can take
-            needed = sum(rules.overlap - people for _, people, _ in free)
+            needed = sum(rules.overlap - candidate.people for candidate in begun)
+            needed += rules.overlap * self._free.untouched_count(of_person)
             late_enough = needed <= rules.slack * len(
                 state.by_person
             )  # else it is too early: more people may come
-            free = [candidate for candidate in free if late_enough and candidate[2] <= 0]
-        return self._best(free, of_person, state.priorities) if free else None
+            begun = [candidate for candidate in begun if late_enough and candidate.spare <= 0]
+            if not late_enough or labels_left > 0:
+                untouched = None
+        return self._best(begun, untouched, labels_left, person, state)
 
     def _best(
         self,
-        free: list[tuple[StudyItem, int, int]],
-        of_person: Mapping[str, Assignment],
-        priorities: Mapping[str, float],
-    ) -> StudyItem:
+        begun: list[Candidate],
+        untouched: StudyItem | None,
+        labels_left: int,
+        person: str,
+        state: AssignmentState,
+    ) -> StudyItem | None:
         """One of the block that the person is in: the first of the file, of the highest priority, or begun by most.
-        free: items with the number of people who have them, and of labels that others can give under their quotas."""
+        begun: the free items that some have; untouched: the first of the person's order that nobody had."""
+        of_person = state.by_person.get(person, {})
+        firsts = [candidate.item for candidate in begun] + ([untouched] if untouched else [])
+        if not firsts:
+            return None
+        in_block: Callable[[StudyItem], bool] | None = None
         if column := self.study.assignment.blocks:
             last = max(
                 (assignment for assignment in of_person.values() if assignment.kind == "normal"),
@@ -208,23 +232,68 @@ class Queue:
             )
             # a person stays in a block until it has nothing left for them
             block = None if last is None else _block(self.items.get(last.item_id), column)
-            block = (
-                block
-                if any(_block(candidate[0], column) == block for candidate in free)
-                else _block(free[0][0], column)
+
+            def in_block(item: StudyItem) -> bool:
+                return _block(item, column) == block
+
+            in_this = untouched and self._free.first_untouched(
+                self.order(person), person, of_person, in_block
             )
-            free = [candidate for candidate in free if _block(candidate[0], column) == block]
-        if self.study.assignment.order == "file":
-            return free[0][0]
-        if self.study.assignment.order == "priority":
-            return max(
-                free, key=lambda candidate: (_priority(candidate[0], priorities), candidate[1])
-            )[0]
-        if self.study.assignment.quota is None:
-            # the item that most have begun, so that items are finished one after the other
-            return max(free, key=lambda candidate: candidate[1])[0]
-        # with a quota the labels are just enough: the item that most lacks people, then the one that fewest others can take
-        return min(free, key=lambda candidate: candidate[1:])[0]
+            if in_this is None and not any(in_block(candidate.item) for candidate in begun):
+                block = _block(min(firsts, key=lambda item: self._rank(person, item)), column)
+                in_this = untouched if untouched and in_block(untouched) else None
+            untouched = in_this
+            begun = [candidate for candidate in begun if in_block(candidate.item)]
+        rules = self.study.assignment
+        if untouched and rules.order == "priority":
+            order = self._order_of_priority(person, state.priorities)
+            untouched = self._free.first_untouched(order, person, of_person, in_block)
+        candidates = [*begun, Candidate(untouched, 0, labels_left)] if untouched else begun
+
+        def key(candidate: Candidate) -> tuple[float, ...]:
+            if rules.order == "file":
+                return ()
+            if rules.order == "priority":
+                return (-_priority(candidate.item, state.priorities), -candidate.people)
+            if rules.quota is None:
+                # the item that most have begun, so that items are finished one after the other
+                return (-candidate.people,)
+            # with a quota the labels are just enough: the item that most lacks people, then the one
+            # that fewest others can take
+            return (candidate.people, candidate.spare)
+
+        keys = [key(candidate) for candidate in candidates]
+        least = min(keys)
+        equal = [
+            candidate.item
+            for candidate, own_key in zip(candidates, keys, strict=True)
+            if own_key == least
+        ]
+        return min(equal, key=lambda item: self._rank(person, item))
+
+    def _order_of_priority(self, person: str, priorities: Mapping[str, float]) -> list[StudyItem]:
+        """The normal items by their priorities, then in the order for a person."""
+        before, items = self._by_priority.get(person, (None, []))
+        if before is not priorities:
+            items = sorted(self.order(person), key=lambda item: -_priority(item, priorities))
+            self._by_priority[person] = (priorities, items)
+        return items
+
+    def _rank(self, person: str, item: StudyItem) -> tuple[int, ...]:
+        """What sorts the normal items into the order for a person."""
+        if not (column := self.study.assignment.blocks):
+            return self._item_rank(person, item)
+        if person not in self._block_places:
+            self.order(person)
+        return (self._block_places[person][_block(item, column)], *self._item_rank(person, item))
+
+    def _item_rank(self, person: str, item: StudyItem) -> tuple[int, ...]:
+        rules = self.study.assignment
+        place = self._places[item.id]
+        if rules.order == "file":
+            return (place,)
+        # drawn by a hash of each item, so that an item that is added later moves no other one
+        return (draw(rules.seed, person, item.id), place)
 
     def _people(self, state: AssignmentState, item: StudyItem, moment: datetime) -> int:
         """How many have the item, or had it. One who left it open for too long does not count."""
@@ -289,16 +358,14 @@ class Queue:
         if person not in self._orders:
             items = self._of_kind["normal"]
             rules = self.study.assignment
-            if rules.order != "file":
-                # drawn by a hash of each item, so that an item that is added later moves no other one
-                items = sorted(items, key=lambda item: draw(rules.seed, person, item.id))
             if rules.blocks:
+                by_item = sorted(items, key=lambda item: self._item_rank(person, item))
                 places: dict[Any, int] = {}
-                for place, item in enumerate(items):
+                for place, item in enumerate(by_item):
                     # blocks come in the order of their first items, and keep their own order within
                     places.setdefault(_block(item, rules.blocks), place)
-                items = sorted(items, key=lambda item: places[_block(item, rules.blocks)])
-            self._orders[person] = items
+                self._block_places[person] = places
+            self._orders[person] = sorted(items, key=lambda item: self._rank(person, item))
         return self._orders[person]
 
     def swapped(
