@@ -15,10 +15,10 @@ from longmark.report.filters import (
     filters_of,
     in_words,
     offered,
-    only_declines,
 )
 from longmark.report.html import write_report
 from longmark.scores.manifest import MetricFacts, read_manifest
+from longmark.text.refusal import only_declines
 from longmark.view.answers import AnswerQuery, RunAnswers
 
 FACTS = {
@@ -72,7 +72,6 @@ def test_a_refusal_is_an_answer_that_only_declines_or_a_judge_that_did():
     assert only_declines("I'm sorry, but I don't have enough information to answer that.")
     assert not only_declines("The API allows 600 requests a minute.")
     assert not only_declines("")
-    assert not only_declines(None)
 
 
 def test_choices_and_a_single_system_have_only_the_filters_that_can_be_meant():

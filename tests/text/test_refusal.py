@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from pathlib import Path
+
 import pytest
 from tests.text.samples import PARAGRAPHS
 
-from longmark.text.refusal import NOTHING_RELEVANT, declines, is_refusal
+from longmark.text.refusal import NOTHING_RELEVANT, declines, is_refusal, only_declines
 from longmark.text.refusal_phrases import LANGUAGES
 from longmark.text.sentences import sentences
 
@@ -172,6 +175,34 @@ def test_a_sentence_in_another_language_declines(language: str, sentence: str) -
 @pytest.mark.parametrize(("language", "sentence"), _lines(CLAIMED_IN_OTHER_LANGUAGES))
 def test_a_claim_in_another_language_does_not_decline(language: str, sentence: str) -> None:
     assert not declines(sentence), language
+
+
+ANSWERS = [
+    (line[:2], line[3] == "-", line[5:])
+    for line in (Path(__file__).parents[1] / "data" / "refusals.txt")
+    .read_text(encoding="utf-8")
+    .splitlines()
+    if not line.startswith("#")
+]
+
+
+def test_every_language_has_eight_refusals_and_eight_near_misses() -> None:
+    counts = Counter((language, refused) for language, refused, _ in ANSWERS)
+    assert {language for language, _ in counts} == set(LANGUAGES) - {"pl"}
+    assert min(counts.values()) >= 8
+
+
+@pytest.mark.parametrize(("language", "refused", "answer"), ANSWERS)
+def test_an_answer_declines_or_only_begins_as_if(language: str, refused: bool, answer: str) -> None:
+    assert only_declines(answer) == refused, language
+
+
+def test_an_answer_of_several_sentences_declines_only_if_each_does() -> None:
+    assert only_declines("I'm sorry. I don't know. Is there anything else I can help with?")
+    assert not only_declines("I'm sorry. I don't know. The dam was built in 1953.")
+    assert not only_declines("Is there anything else I can help with?")
+    assert not only_declines("The dam was built in 1953. I'm sorry.")
+    assert not only_declines("")
 
 
 @pytest.mark.parametrize("sentence", PARAGRAPHS.values())

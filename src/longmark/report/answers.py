@@ -12,7 +12,7 @@ from typing import Any
 from longmark.records import Answered, Context, Example, Pair, Question, Row
 from longmark.report.choices import Agreement, choice_of, choices_view, disagreement, sides
 from longmark.report.evidence import views_of
-from longmark.report.filters import FilteredAnswer, filters_of, only_declines
+from longmark.report.filters import FilteredAnswer, filters_of
 from longmark.report.format import counted, fixed
 from longmark.report.markdown import has_markup
 from longmark.report.page import as_json
@@ -26,6 +26,7 @@ from longmark.scores.files import examples_of, rows_of, system_of
 from longmark.scores.manifest import Manifest, MetricFacts
 from longmark.scores.observations import Observations
 from longmark.text.blocks import blocks
+from longmark.text.refusal import only_declines
 
 MOST = 2000
 LOWEST = 1000
@@ -211,7 +212,7 @@ def mark_filters(answers: Sequence[ShownExample], summary: Summary) -> None:
             answer.system,
             {name: row.score for name, row in answer.results.items()},
             {name: row.status for name, row in answer.results.items()},
-            only_declines(_answer_of(answer.example)),
+            only_declines(_answer_of(answer.example) or ""),
         )
         for place, answer in enumerate(answers)
     }

@@ -22,7 +22,6 @@ from typing import TypeVar
 from longmark.report.format import counted
 from longmark.report.worst import FAIR, goodness
 from longmark.scores.manifest import MetricFacts
-from longmark.text.refusal import declines, is_refusal
 
 FILTERS = ("different", "worse", "failures", "unscored", "refusals")
 _TIE = 1e-9  # as in `analysis.compare.results`
@@ -43,11 +42,6 @@ class FilteredAnswer:
     scores: Mapping[str, float | None]
     statuses: Mapping[str, str]
     declined: bool
-
-
-def only_declines(answer: str | None) -> bool:
-    """Whether an answer says nothing but that there is none."""
-    return bool(answer) and (is_refusal(str(answer)) or declines(str(answer)))
 
 
 def filters_of(

@@ -7,6 +7,7 @@ from unicodedata import normalize
 
 from longmark.records.same import comparable
 from longmark.text.refusal_phrases import LANGUAGES, RefusalPhrases
+from longmark.text.sentences import sentences
 
 NOTHING_RELEVANT = "The passages say nothing that is relevant to this question."
 """The reply that `rag answer --comprehensive` requests in this case."""
@@ -47,6 +48,8 @@ ENGLISH = RefusalPhrases(
     apologies=r"(?:(?:i'm|i am|we are|we're)\s+(?:very |really |so )?)?(?:sorry|afraid)(?:\s+that)?"
     r"|(?:i|we) apologi[sz]e|unfortunately|regrettably",
     declined=_DECLINED,
+    courtesies=r"(?:is there anything|can i help|could you|would you|do you|if you|please|let me know|feel free"
+    r"|i(?:'d| would) be (?:happy|glad)|i can help)\b",
     but="but|however|although|though|while|whereas",
 )
 
@@ -57,7 +60,7 @@ class _Declining:
     def __init__(self, phrases: RefusalPhrases) -> None:
         self._declined = [re.compile(normalize("NFC", pattern)) for pattern in phrases.declined]
         but = rf"\b(?:{phrases.but})\b" if phrases.spaced else phrases.but
-        self._goes_on = re.compile(normalize("NFC", rf"[;；؛]|{but}"))
+        self._goes_on = re.compile(normalize("NFC", rf"[;；؛：]|:\s|{but}"))
 
     def match(self, sentence: str) -> bool:
         """Whether a folded sentence declines and does not go on to claim something."""
@@ -72,6 +75,9 @@ _APOLOGY = re.compile(
     normalize("NFC", rf"(?:{'|'.join(phrases.apologies for phrases in _ALL_PHRASES)})")
     + r"[,:，。،、]?\s*"
     + rf"(?:(?:{'|'.join(phrases.but for phrases in _ALL_PHRASES if phrases.spaced)})\s|但是?)?\s*"
+)
+_COURTESY = re.compile(
+    normalize("NFC", rf"¿?(?:{'|'.join(phrases.courtesies for phrases in _ALL_PHRASES)})")
 )
 _LEAD = re.compile(r"(?:(?:based on|according to|from)\s+[^,]{3,60},\s*)")
 _LONGEST = 400  # characters of a sentence that only declines
@@ -99,6 +105,21 @@ def declines(sentence: str) -> bool:
     if lead := _LEAD.match(remainder):
         remainder = remainder[lead.end() :]
     return any(language.match(remainder) for language in _DECLINING)
+
+
+def only_declines(answer: str) -> bool:
+    """Whether an answer says nothing but that there is none: each sentence declines, apologizes or is a courtesy such as an
+    offer to help otherwise, and one declines or apologizes. An answer that begins so and then answers does not."""
+    if is_refusal(answer):
+        return True
+    if len(answer) > 2 * _LONGEST:
+        return False
+    texts = sentences(answer)
+    declined = [declines(text) for text in texts]
+    return any(declined) and all(
+        has_declined or _COURTESY.match(_folded(text))
+        for text, has_declined in zip(texts, declined, strict=True)
+    )
 
 
 def _folded(text: str) -> str:

@@ -13,30 +13,44 @@ from dataclasses import dataclass
 @dataclass(frozen=True, slots=True)
 class RefusalPhrases:
     """Of a language. apologies: what may stand before; declined: sentences that say that there is no answer, or that the
-    sources have none; but: words with which a sentence goes on to claim something all the same; spaced: whether the
-    language writes spaces between words."""
+    sources have none; courtesies: sentences that may stand beside them, such as an offer to help otherwise; but: words with
+    which a sentence goes on to claim something all the same; spaced: whether the language writes spaces between words."""
 
     apologies: str
     declined: tuple[str, ...]
+    courtesies: str
     but: str
     spaced: bool = True
 
 
+_GERMAN_SOURCES = "passagen?|textstellen|quellen?|dokument(?:en?)?|unterlagen|kontext|texten?|texte|text|auszüge|auszügen"
+_GERMAN_FACTS = "angaben?|information(?:en)?|hinweise?|daten|aussagen?|antwort(?:en)?|erwähnung|details|auskunft"
 GERMAN = RefusalPhrases(
-    apologies=r"es tut mir (?:sehr )?leid|leider|entschuldigung",
+    apologies=r"(?:es )?tut mir (?:sehr |wirklich )?leid|leider|entschuldigung|sorry|verzeihung|ich bedaure",
     declined=(
-        r"das weiss ich nicht|ich weiss (?:es|das) nicht",  # ß is folded to ss
-        r"(?:.*\b)?kann ich (?:\w+ ){0,4}nicht (?:beantworten|sagen)",
+        r"das weiss ich (?:leider )?nicht$|ich weiss (?:es|das) (?:leider )?nicht$",  # ß is folded to ss
+        r"(?:.*\b)?kann ich (?:\w+ ){0,4}(?:nicht (?:beantworten|sagen|helfen|weiterhelfen)|nichts sagen)$",
         r"ich kann (?:\w+ ){1,4}nicht (?:beantworten|sagen|bestimmen|finden|helfen)",
-        r"ich habe (?:dazu |hierzu )?(?:keine|nicht genug|nicht genügend) (?:informationen|angaben|daten)\b",
-        r"(?:die|den|der|das|dem|in den)?\s*(?:\w+en\s+)?"
-        r"(?:passagen|textstellen|quellen|dokumente?n?|unterlagen|kontext)\s+"
-        r"(?:enth[aä]lt|enthalten|sagt|sagen|nennt|nennen|gibt|geben)\s+.*\b(?:nicht|nichts|keine?n?)\b",
+        r"(?:(?:dazu|hierzu|darüber) habe ich|ich habe) (?:leider |dazu |hierzu |darüber )*"
+        r"(?:keine|nicht genug|nicht genügend) (?:\w+en )?(?:informationen|angaben|daten|antwort)\b",
+        rf"(?:die|der|das)?\s*(?:\w+en\s+)?(?:{_GERMAN_SOURCES})\s+"
+        rf"(?:enth[aä]lt|enthalten|geben|gibt) (?:\w+ ){{0,3}}(?:nichts\b|keine?n? (?:\w+en )?(?:{_GERMAN_FACTS}))",
+        rf"(?:die|der|das)?\s*(?:\w+en\s+)?(?:{_GERMAN_SOURCES})\s+"
+        r"(?:sagt|sagen|nennt|nennen|erwähnt|erwähnen) (?:\w+ ){0,6}(?:nicht|nichts|keine?n?)\b",
+        rf"(?:in|aus) de[nm] (?:\w+en )?(?:{_GERMAN_SOURCES}) (?:finde[nt]|steh[te]n?|gib[t]|geht|wird|werden|ist|sind) "
+        rf"(?:\w+ ){{0,5}}(?:nichts (?:dazu|darüber|hierzu|über|zu)\b|keine?n? (?:\w+en )?(?:{_GERMAN_FACTS})"
+        r"|nicht (?:hervor|erwähnt|genannt|angegeben))",
+        r"(?:dazu |hierzu |darüber )?liegen mir (?:\w+ ){0,2}keine (?:\w+en )?(?:informationen|angaben|daten)\b",
+        r"ich bin (?:leider )?nicht in der lage, .*\b(?:beantworten|helfen|geben|sagen)$",
+        r"(?:die|diese|ihre|deine) frage (?:lässt sich|kann) (?:\w+ ){0,6}nicht (?:beantworten|beantwortet werden)$",
     ),
+    courtesies=r"wenn (?:sie|du) (?:weitere|andere|noch) fragen|falls (?:sie|du) "
+    r"|kann ich (?:ihnen|dir) (?:sonst|anders|bei etwas)"
+    r"|bitte (?:geben|stellen|wenden|formulieren)|gerne helfe ich",
     but="aber|jedoch|obwohl",
 )
 FRENCH = RefusalPhrases(
-    apologies=r"(?:je suis )?(?:vraiment |sincèrement )?désolée?|malheureusement|je regrette|excusez-moi",
+    apologies=r"(?:je suis )?(?:vraiment |sincèrement )?désolée?|malheureusement|je regrette|excusez-moi|navrée?",
     declined=(
         r"je (?:ne (?:le )?sais|n'en sais) (?:pas|rien)(?: répondre.*)?$",
         r"je ne (?:peux|puis|suis|parviens)(?: malheureusement)? pas (?:en mesure )?(?:de |d'|à )?"
@@ -47,11 +61,19 @@ FRENCH = RefusalPhrases(
         r"(?: (?:fourni|donné|disponible|cité)e?s?)? (?:ne |n')"
         r"(?:mentionn|contien|contenait|di[ts]|précis|indiqu|fourni|répond|abord|donn|parl)\w*",
         r"il n'y a (?:pas|aucune?)(?: assez)? ?(?:d'|de )?(?:informations?|mention|réponse)\b",
+        r"je ne (?:dispose|connais) (?:malheureusement )?pas (?:d'|de |la )"
+        r"(?:assez d'|suffisamment d')?(?:informations?|données|éléments|réponse)\b",
+        r"je n'ai (?:malheureusement )?pas (?:accès|connaissance|la réponse|d'informations?)\b",
+        r"aucune (?:information|mention|donnée|réponse) (?:\w+ ){0,4}"
+        r"ne (?:figure|se trouve|est (?:donnée|fournie|disponible))",
+        r"(?:les|ces) (?:sources|documents|textes|passages|informations) (?:\w+ )?"
+        r"ne permettent pas de (?:répondre|déterminer)",
     ),
+    courtesies=r"n'hésitez pas|si vous (?:avez|souhaitez|pouvez)|puis-je (?:vous )?aider|avez-vous|n'hésite pas|si tu ",
     but="mais|cependant|toutefois|pourtant|bien que",
 )
 SPANISH = RefusalPhrases(
-    apologies=r"(?:lo )?siento(?: mucho)?|lamentablemente|desafortunadamente|perdón|disculpe|disculpa",
+    apologies=r"(?:lo )?siento(?: mucho)?|lamentablemente|desafortunadamente|perdón|disculpe|disculpa|me temo que",
     declined=(
         r"(?:yo )?no (?:lo )?sé(?: (?:la respuesta|responder.*))?$",
         r"no (?:puedo|podemos|me es posible|soy capaz de|he podido|pude) "
@@ -61,9 +83,21 @@ SPANISH = RefusalPhrases(
         r"(?:los|las|el|la|estos|estas|ninguno de los|ninguna de las) "
         r"(?:documentos?|pasajes?|fragmentos?|fuentes?|textos?|contexto)"
         r"(?: (?:proporcionad|dad|citad|recuperad)[oa]s?| disponibles?)? no "
-        r"(?:mencion|contien|dice|indica|especifi|proporcion|incluy|abord|ofrec|habla)\w*",
+        r"(?:mencion|contien|dice|indica|especifi|proporcion|abord|ofrec|habla)\w*",
         r"no (?:hay|existe|se encontró|se encuentra) (?:ninguna |suficiente )?(?:información|mención)\b",
+        r"(?:lamento )?no poder (?:responder|ayudar|contestar|proporcionar)\b",
+        r"(?:los|las|el|la|estos|estas) (?:documentos?|pasajes?|fragmentos?|fuentes?|textos?|contexto)"
+        r"(?: \w+[oa]s?)? no incluyen? (?:\w+ )?(?:información|datos|mención|detalles)\b",
+        r"en (?:los|las|el|la) (?:documentos?|pasajes?|fragmentos?|fuentes?|textos?|contexto)(?: \w+[oa]s?)? "
+        r"no (?:se (?:menciona|indica|especifica|dice)|hay (?:\w+ )?(?:información|mención|datos))",
+        r"(?:con|según|basándome en) (?:la información|los (?:textos|documentos|datos))(?: \w+[oa]s?)?,? "
+        r"no (?:es posible|se puede|puedo) "
+        r"(?:responder|determinar|contestar)",
+        r"no (?:sé|conozco) la respuesta\b",
     ),
+    courtesies=r"(?:puedo|hay algo|necesitas|necesita|quieres|quiere) .*"
+    r"|si (?:tienes|tiene|necesitas|necesita|quieres|quiere)\b"
+    r"|por favor",
     but="pero|sin embargo|aunque",
 )
 PORTUGUESE = RefusalPhrases(
@@ -77,9 +111,16 @@ PORTUGUESE = RefusalPhrases(
         r"(?:os|as|o|a|estes|estas|nenhum dos|nenhuma das) "
         r"(?:documentos?|passagens|passagem|trechos?|fontes?|textos?|contexto)"
         r"(?: (?:fornecid|dad|citad|recuperad)[oa]s?| disponíve(?:l|is))? não "
-        r"(?:mencion|cont[eéê]m|diz|indica|especifi|fornec|inclu|abord|inform|fala)\w*",
+        r"(?:mencion|cont[eéê]m|diz|indica|especifi|fornec|abord|inform|fala)\w*",
         r"não (?:há|existem?|foi encontrada|foram encontradas) (?:nenhuma )?(?:informaç|menç)",
+        r"n[oa]s? (?:documentos?|passagens|passagem|trechos?|fontes?|textos?|contexto)(?: \w+[oa]s?)? não (?:há|se|existe) "
+        r"(?:\w+ )?(?:menç|informaç|menciona|indica|dados)",
+        r"não (?:encontrei|localizei) (?:\w+ )?(?:informaç|dados|mençã|mençõ|resposta)",
+        r"(?:os|as|o|a|estes|estas) (?:documentos?|passagens|trechos?|fontes?|textos?|contexto)(?: \w+[oa]s?)? "
+        r"não inclu\w+ (?:\w+ )?(?:informaç|menç|dados|detalhes)",
+        r"não (?:sei|conheço) a resposta\b",
     ),
+    courtesies=r"(?:posso|há algo|precisa|quer|gostaria) .*|se (?:você |tiver|precisar|quiser)|por favor",
     but="mas|porém|contudo|no entanto|embora",
 )
 ITALIAN = RefusalPhrases(
@@ -93,9 +134,17 @@ ITALIAN = RefusalPhrases(
         r"(?:i|le|il|la|questi|nessuno dei|nessuna delle) "
         r"(?:documenti|documento|passaggi|passaggio|brani|brano|passi|fonti|fonte|testi|testo|contesto)"
         r"(?: (?:fornit|dat|citat)[oaie]| disponibili)? non "
-        r"(?:menzion|contien|contengono|dice|dicono|indica|specific|fornisc|includ|riport|parla)\w*",
+        r"(?:menzion|contien|contengono|dice|dicono|indica|specific|fornisc|riport|parla)\w*",
         r"non (?:ci sono|c'è|sono presenti|è presente) (?:alcuna |nessuna )?(?:informazion|menzion)",
+        r"non conosco la risposta\b",
+        r"(?:nei|nelle|nel|nella) (?:documenti|documento|passaggi|brani|brano|passi|fonti|fonte|testi|testo|contesto)"
+        r"(?: \w+[oaie])? "
+        r"non (?:si (?:parla|menziona|indica|dice)|(?:ci sono|c'è|è presente) (?:\w+ )?(?:informazion|menzion|dati))",
+        r"non ho trovato (?:\w+ )?(?:informazion|dati|menzion|risposta)",
+        r"(?:i|le|il|la|questi) (?:documenti|documento|passaggi|brani|fonti|testi|testo|contesto)(?: \w+[oaie])? "
+        r"non (?:includ|inclu)\w+ (?:\w+ )?(?:informazion|menzion|dati|dettagli)",
     ),
+    courtesies=r"(?:posso|c'è altro|vuoi|vuole|hai|ha) .*|se (?:hai|ha|vuoi|vuole)\b|per favore",
     but="ma|tuttavia|però|anche se|sebbene",
 )
 DUTCH = RefusalPhrases(
@@ -107,9 +156,21 @@ DUTCH = RefusalPhrases(
         r"ik heb (?:hierover )?(?:niet genoeg|onvoldoende|geen) (?:informatie|gegevens|toegang|antwoord)\b",
         r"(?:de|het|deze|geen van de) (?:\w+ )?"
         r"(?:documenten|document|passages?|bronnen|bron|teksten|tekst|context|fragmenten) "
-        r"(?:bevat|noem|vermeld|zeg|geef|geven)\w* (?:er |hierover |daarover )*(?:niets|niet|geen)\b",
+        r"(?:(?:noem|vermeld|zeg|geef|geven)\w* (?:er |hierover |daarover )*(?:niets|niet|geen)\b"
+        r"|bevat\w* (?:er |hierover |daarover )*(?:niets|geen (?:\w+e )?(?:informatie|gegevens|vermelding|antwoord))\b)",
         r"er is (?:geen|onvoldoende|niet genoeg) informatie\b",
+        r"(?:ik weet (?:het|dat|het antwoord) (?:helaas )?niet|(?:daar|hier|dat) weet ik (?:helaas )?(?:niets van|niet))$",
+        r"ik (?:kan|ben) (?:\w+ ){0,5}(?:niet|niet in staat) (?:om )?(?:\w+ ){0,4}(?:te )?(?:beantwoorden|helpen)$",
+        r"(?:daar|hier|dat|deze vraag|dit|kan) (?:kan )?ik (?:\w+ ){0,4}niet (?:\w+ ){0,2}(?:helpen|beantwoorden|zeggen)$",
+        r"(?:ik )?(?:heb|beschik)(?: ik)? (?:\w+ ){0,3}(?:geen|niet over voldoende|over onvoldoende|niet genoeg) "
+        r"(?:\w+e )?(?:informatie|gegevens)\b",
+        r"in (?:de|het|deze) (?:\w+e )?(?:documenten|document|passages?|bronnen|bron|teksten|tekst|context|fragmenten) "
+        r"(?:staat|staan|wordt|is|vind ik) (?:\w+ ){0,3}"
+        r"(?:niets (?:over|daarover)|geen (?:informatie|gegevens)|niet (?:vermeld|genoemd))",
+        r"op basis van (?:de|deze|het) (?:\w+e )?(?:teksten|tekst|documenten|informatie|context|bronnen) kan (?:\w+ ){1,4}"
+        r"niet (?:worden beantwoord|beantwoorden|beantwoord worden|bepalen)",
     ),
+    courtesies=r"(?:kan ik (?:je|u) (?:ergens|met iets)|als (?:je|u) |heb je |heeft u |laat het me weten|stel gerust)",
     but="maar|echter|hoewel",
 )
 POLISH = RefusalPhrases(
@@ -125,6 +186,7 @@ POLISH = RefusalPhrases(
         r"(?:w (?:\w+ )?(?:dokumentach|źródłach|tekście|kontekście|fragmentach) )?(?:nie ma|brak) "
         r"(?:\w+ )?(?:informacji|wzmianki)\b",
     ),
+    courtesies=r"czy (?:mogę|chcesz|chciał)|jeśli (?:masz|ma pan|potrzebujesz)|proszę",
     but="ale|jednak|chociaż|choć",
 )
 RUSSIAN = RefusalPhrases(
@@ -136,23 +198,37 @@ RUSSIAN = RefusalPhrases(
         r"у меня (?:нет|недостаточно) (?:\w+ )?(?:информации|данных|доступа|ответа|сведений)\b",
         r"(?:в )?(?:(?:предоставленн|приведённ|приведенн|данн|эт)\w+ )*"
         r"(?:документ|источник|текст|отрывк|контекст|фрагмент|материал)\w* "
-        r"(?:не (?:содерж|упомина|говор|указ|сообща)\w+|нет (?:\w+ )?(?:информации|данных|сведений|упоминани)\w*"
+        r"(?:не (?:упомина|говор|указ|сообща)\w+|не содерж\w+ (?:\w+ )?(?:информац|сведен|данн|упоминан|ответ)\w*"
+        r"|нет (?:\w+ )?(?:информации|данных|сведений|упоминани)\w*"
         r"|ничего не)",
         r"(?:нет|недостаточно) (?:информации|сведений)\b",
+        r"(?:на основании|на основе|исходя из|по) (?:\w+ ){1,3}(?:ответить|определить)(?: на (?:этот |данный )?вопрос)? "
+        r"(?:невозможно|нельзя)$",
+        r"(?:я )?не (?:располагаю|владею|обладаю) (?:\w+ )?(?:информацией|данными|сведениями)$",
+        r"не знаю$",
     ),
+    courtesies=r"(?:могу ли я|чем ещё|если (?:у вас|вам|хотите)|пожалуйста|обратитесь|хотите)",
     but="но|однако|хотя",
 )
 TURKISH = RefusalPhrases(
     apologies=r"(?:çok )?üzgünüm|maalesef|ne yazık ki|özür dilerim",
     declined=(
         r"(?:bunu |cevab[ıi]n[ıi] )?bilmiyorum$",
-        r"(?:bu (?:soruya|soruyu|konuda) )?(?:(?:cevap|yan[ıi]t) veremiyorum|cevaplayam[ıi]yorum|yan[ıi]tlayam[ıi]yorum"
+        r"(?:bu (?:soruya|soruyu|konuda) )?(?:(?:cevap|yan[ıi]t) veremi?yorum|(?:cevap|yan[ıi]t) veremem"
+        r"|cevaplayam[ıi]yorum|yan[ıi]tlayam[ıi]yorum"
         r"|yard[ıi]mc[ıi] olam[ıi]yorum)$",
         r"(?:verilen |sağlanan |bu )*(?:belge|kaynak|metin|metn|pasaj|bağlam)\w* .*"
         r"\b(?:bilgi (?:yok|bulunmuyor|içermiyor)|belirtilmiyor|belirtilmemiş\w*|bahsetmiyor|bahsedilmiyor"
         r"|yer alm[ıi]yor)$",
         r"(?:bu konuda )?(?:yeterli )?bilgi(?:m yok|ye sahip değilim| yok)$",
+        r"(?:bu konuda |bu (?:istekte|talepte) )?(?:size )?yard[ıi]mc[ıi] olam(?:am|[ıi]yorum)$",
+        r"bu (?:bilgi|veri)(?:ye|lere) erişimim yok$",
+        r"bu soru(?:yu|ya) (?:yan[ıi]tlamak|cevaplamak|yan[ıi]t vermek) için "
+        r"(?:\w+ )*(?:bilgim|bilgi|verim) (?:yok|yeterli değil)$",
+        r"bu sorunun (?:cevab[ıi]n[ıi]|yan[ıi]t[ıi]n[ıi]) bilmiyorum$",
+        r"(?:verilen|eldeki|bu) (?:bilgi|metin|belge)\w* (?:\w+ )?bu soru(?:yu|ya) (?:\w+ ){1,2}mümkün değil$",
     ),
+    courtesies=r"(?:başka (?:bir )?(?:konu|şey|soru)\w*|eğer|lütfen|daha fazla)",
     but="ama|ancak|fakat",
 )
 ARABIC = RefusalPhrases(
@@ -165,7 +241,13 @@ ARABIC = RefusalPhrases(
         r"لا (?:تذكر|تحتوي|يحتوي|يذكر|تتضمن|يتضمن|توضح|يوضح|تشير|يشير|تقدم|يقدم) (?:هذه |هذا )?"
         r"(?:النصوص|النص|المقاطع|المقطع|المصادر|المصدر|الوثائق|الوثيقة|المستندات|المستند|السياق|الفقرات)\b",
         r"لا توجد (?:أي )?معلومات\b",
+        r"(?:أنا )?(?:لا أستطيع|لا يمكنني) (?:مساعدتك|مساعدتكم|أن أساعدك|أن أجيب|تزويدك)",
+        r"لا (?:أعرف|أعلم) (?:الإجابة|الجواب) (?:عن|على) (?:هذا )?السؤال$",
+        r"لم (?:تذكر|يذكر|توضح|يوضح|تتضمن|يتضمن) (?:هذه |هذا )?"
+        r"(?:النصوص|النص|المصادر|المصدر|الوثائق|الوثيقة|المستندات|السياق)\b",
+        r"لا يمكن (?:الإجابة|تحديد)\b.*(?:النص|النصوص|الوثائق|المصادر|السياق|المعلومات)",
     ),
+    courtesies=r"(?:هل (?:يمكنني|تريد|لديك)|إذا (?:كان|كانت|كنت)|يرجى|من فضلك)",
     but="لكن|ولكن|غير أن",
 )
 HINDI = RefusalPhrases(
@@ -175,16 +257,25 @@ HINDI = RefusalPhrases(
         r"(?:मैं )?(?:इस (?:प्रश्न|सवाल) का )?(?:उत्तर|जवाब) नहीं दे (?:सकता|सकती)(?: हूँ| हूं)?$",
         r"(?:दिए गए |इन |इस )*(?:दस्तावेज़|दस्तावेज|स्रोत|अंश|पाठ|संदर्भ|गद्यांश)\S* (?:में|से) .*"
         r"(?:जानकारी|उल्लेख|सूचना) नहीं (?:है|मिली|मिलती|मिला|दी गई)",
+        r"(?:मैं )?(?:इसमें |इस (?:विषय|मामले|अनुरोध) में )?(?:आपकी )?(?:मदद|सहायता) नहीं कर (?:सकता|सकती)(?: हूँ| हूं)?$",
+        r"(?:मेरे पास|इस विषय में|इस बारे में|इसके बारे में) (?:\S+ ){0,3}(?:जानकारी|सूचना|डेटा) (?:उपलब्ध )?नहीं है$",
+        r"(?:दिए गए |इन |इस )*(?:दस्तावेज़|दस्तावेज|स्रोत|अंश|पाठ|संदर्भ|गद्यांश)\S* (?:में|से) "
+        r".*नहीं (?:दी गई|दिया गया|बताई गई|बताया गया) है$",
+        r"(?:दी गई|उपलब्ध|इस) जानकारी के आधार पर .*(?:उत्तर|जवाब) देना (?:संभव|मुमकिन) नहीं है$",
     ),
+    courtesies=r"(?:क्या (?:मैं|आप)|यदि आप|अगर आप|कृपया)",
     but="लेकिन|परंतु|परन्तु|किंतु|हालांकि",
 )
 CHINESE = RefusalPhrases(
     apologies="很抱歉|非常抱歉|抱歉|对不起|不好意思",
     declined=(
-        r"(?:我)?不知道|.*(?:无法|不能|没法)(?:回答|提供|确定)",
+        r"我?(?:不知道|不清楚|不了解)(?:这个问题)?(?:的)?(?:答案)?$",
+        r"(?:(?:根据|基于|从)[^，]{1,20}[，,]?)?(?:我|目前|暂时|还|也)*(?:无法|不能|没法|没办法)(?:回答|提供|确定|帮助|协助|判断|完成)",
+        r"(?:我|目前|这里)?没有(?:足够的?|任何|相关的?|更多的?)+(?:信息|资料|数据)",
         r".*(?:文中|原文|文档|资料|上下文|段落|文本|信息)(?:中|里)?(?:并)?(?:没有|未|无)"
         r"(?:提到|提供|包含|说明|提及|给出|相关)",
     ),
+    courtesies="如果(?:您|你)|请(?:提供|告诉|问|您|随时)|还有(?:其他|什么)|(?:您|你)可以|需要",
     but="但|然而|不过",
     spaced=False,
 )
@@ -197,20 +288,34 @@ JAPANESE = RefusalPhrases(
         r"(?:提供された|与えられた|上記の)?(?:文書|資料|文脈|本文|文章|情報源|コンテキスト|パッセージ|記事)"
         r"(?:に|には|では|から|からは).*(?:記載|情報|言及|説明|記述)(?:が|は|も)?"
         r"(?:ありません|見つかりません|見当たりません|されていません|含まれていません)$",
+        r"(?:お手伝い|お力になること|対応|ご案内)(?:は|が)?(?:できません|できかねます|致しかねます)$",
+        r"(?:私は|その|この|それに関する|関連する)*(?:情報|データ|答え)(?:は|を)(?:持っていません|持ち合わせていません|ありません)$",
+        r"(?:この|その|提供された|与えられた)*(?:情報|資料|文書|本文|文章)だけでは(?:、)?(?:判断|お答え|回答|特定)(?:は|が)?(?:できません|できかねます)$",
+        r"(?:十分な|必要な|関連する)*情報が(?:ない|不足している|足りない)(?:ため|ので)、?(?:お答え|回答|判断)(?:は|が)?(?:できません|できかねます)$",
+        r"(?:わかりかねます|分かりかねます|存じ上げません)$",
     ),
+    courtesies="他に(?:ご質問|何か)|ほかに|もし|ご不明な点|何か(?:他|お手伝い)|別の",
     but="しかし|ただし|けれども",
     spaced=False,
 )
 KOREAN = RefusalPhrases(
     apologies="(?:대단히 )?죄송(?:하지만|합니다만|합니다)|유감스럽게도|안타깝게도|미안(?:하지만|합니다)",
     declined=(
-        r"(?:저는 |그것은 |답을 |잘 )*(?:모릅니다|모르겠습니다)$",
-        r"(?:이 |해당 )?(?:질문|문의)에 (?:대한 )?(?:대해 )?(?:답변|답|대답)(?:을|를)? ?"
+        r"(?:저는 |저도 |그것은 |(?:그|이) 질문에 대한 |답을 |답은 |잘 )*(?:모릅니다|모르겠습니다)$",
+        r"(?:이 |그 |해당 )?(?:질문|문의)(?:에|에는) (?:대한 )?(?:대해 )?(?:답변|답|대답)(?:을|를)? ?"
         r"(?:할 수 없습니다|드릴 수 없습니다|드리기 어렵습니다|제공할 수 없습니다)$",
         r"(?:제공된 |주어진 |위 )*(?:문서|자료|본문|출처|문맥|지문|텍스트|컨텍스트)(?:에|에는|에서|에서는|은|는|이|가) .*"
         r"(?:정보|내용|언급|설명)(?:이|가|은|는|도|을|를)? ?"
         r"(?:없습니다|포함하고 있지 않습니다|포함되어 있지 않습니다|찾을 수 없습니다|하지 않습니다|되어 있지 않습니다)$",
+        r"(?:도와드릴|도움을 드릴|도와 드릴) 수 없습니다$",
+        r"(?:해당 |관련 |그 |이에 대한 )*정보(?:가|는) (?:없습니다|부족합니다)$",
+        r"(?:제공된 |주어진 |위 )*(?:문서|자료|본문|출처|문맥|지문|텍스트)(?:에|에서|에서는) "
+        r".*(?:찾을|확인할) 수 없습니다$",
+        r"(?:정보가 (?:부족하여|부족해서|없어서|충분하지 않아)|(?:제공된 |주어진 |이 )*(?:자료|정보|문서|본문)만으로는) "
+        r"(?:답변|답|판단|대답)(?:을 )?(?:할|드릴) 수 없습니다$",
+        r"(?:제공된 |주어진 )*(?:자료|정보|문서|본문)만으로는 답할 수 없습니다$",
     ),
+    courtesies="다른 (?:질문|도움)|더 (?:궁금|필요)|혹시|원하시면|도움이 필요",
     but="하지만|그러나|다만",
     spaced=False,  # endings stand on their words
 )

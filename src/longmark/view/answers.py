@@ -27,12 +27,12 @@ from longmark.report.filters import (
     FilteredAnswer,
     counts_by_filter,
     filters_of,
-    only_declines,
 )
 from longmark.report.summary import Cell, Summary
 from longmark.scores.files import name_of
 from longmark.scores.manifest import Manifest, MetricFacts, without_descriptive
 from longmark.scores.observations import STANDING
+from longmark.text.refusal import only_declines
 from longmark.view.folder import EXAMPLES, ROWS
 
 LARGEST = 2 << 20  # bytes of an example or a row that is shown

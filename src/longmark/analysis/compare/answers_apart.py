@@ -21,10 +21,11 @@ import numpy as np
 
 from longmark.analysis.compare.results import TIE, MetricResult, QuestionApart
 from longmark.records import Example
-from longmark.report.filters import FILTERS, FilteredAnswer, filters_of, only_declines
+from longmark.report.filters import FILTERS, FilteredAnswer, filters_of
 from longmark.scores.files import examples_of, name_of, shortest_names
 from longmark.scores.paired import Scores
 from longmark.scores.scored_answers import label_of
+from longmark.text.refusal import only_declines
 
 FIRST = 5
 """Pairs to read first."""
@@ -228,7 +229,7 @@ def _answered(
     for system, example in _examples(scores, systems):
         cell = (str(example.question_id), system)
         answered.add(cell)
-        if only_declines(example.answer):
+        if only_declines(example.answer or ""):
             declined.add(cell)
     return answered, declined
 
