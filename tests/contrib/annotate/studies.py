@@ -11,7 +11,8 @@ from typing import Any
 
 from longmark.contrib.annotate import checks
 from longmark.contrib.annotate import study as studies
-from longmark.contrib.annotate.assign import AssignmentState, Queue
+from longmark.contrib.annotate.assign import Queue
+from longmark.contrib.annotate.assignment_state import AssignmentState
 from longmark.contrib.annotate.item_columns import StudyItem
 from longmark.contrib.annotate.items import read_items
 from longmark.contrib.annotate.store import Assignment, Page, StudyStore, Visit

@@ -8,12 +8,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from longmark.contrib.annotate.assign import (
-    AssignmentState,
     Queue,
     differing,
     may_adjudicate,
     to_adjudicate,
 )
+from longmark.contrib.annotate.assignment_state import AssignmentState
 from longmark.contrib.annotate.item_columns import StudyItem
 from longmark.contrib.annotate.store import Assignment, SavedValues
 from longmark.contrib.annotate.study import Study

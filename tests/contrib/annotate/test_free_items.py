@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from tests.contrib.annotate.test_assign import NOW, items_of, study_with
 
-from longmark.contrib.annotate.assign import AssignmentState, Queue
+from longmark.contrib.annotate.assign import Queue
+from longmark.contrib.annotate.assignment_state import AssignmentState
 from longmark.contrib.annotate.item_columns import StudyItem
 from longmark.contrib.annotate.store import Assignment
 

@@ -13,20 +13,18 @@ drawn from the study's seed. An adjudicator is blinded as a rater is: their side
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import accumulate
 from typing import Any
 
+from longmark.contrib.annotate.assignment_state import COUNTED, AssignmentState
 from longmark.contrib.annotate.free_items import FreeItems
 from longmark.contrib.annotate.item_columns import Kind, StudyItem
-from longmark.contrib.annotate.store import Assignment, Person, SavedValues
+from longmark.contrib.annotate.store import Person, SavedValues
 from longmark.contrib.annotate.study import Qualification, Study
-from longmark.contrib.annotate.values import known_answers
 
-_COUNTED = ("open", "done")
 _KINDS: tuple[Kind, ...] = ("normal", "attention", "training", "qualification")
 PHASES = _KINDS[2:]  # what comes before the labels
 
@@ -40,56 +38,6 @@ class Assigned:
     swapped: bool
     position: int
     new: bool = True
-
-
-@dataclass(slots=True)
-class AssignmentState:
-    """Who has what. right: of known answers, how many a person gave for an item, and of how many; priorities: of the
-    file of priorities; decided: items with a decision, whose labels are final; away: people who label no more; counts:
-    person -> items that count against the quota; changed: the item of each `put`, in their order."""
-
-    by_item: dict[str, dict[str, Assignment]] = field(default_factory=dict)
-    by_person: dict[str, dict[str, Assignment]] = field(default_factory=dict)
-    right: dict[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
-    priorities: Mapping[str, float] = field(default_factory=dict)
-    decided: set[str] = field(default_factory=set)
-    away: set[str] = field(default_factory=set)
-    counts: Counter[str] = field(default_factory=Counter)
-    changed: list[str] = field(default_factory=list)
-
-    @classmethod
-    def of(
-        cls,
-        items: Mapping[str, StudyItem],
-        assignments: Iterable[Assignment],
-        answers: Iterable[SavedValues] = (),
-    ) -> AssignmentState:
-        state = cls()
-        for assignment in assignments:
-            state.put(assignment)
-        for answer in answers:
-            if (item := items.get(answer.item_id)) is not None:
-                state.count_right(item, answer.person_id, answer.values)
-        return state
-
-    def put(self, assignment: Assignment) -> None:
-        """Adds an assignment, or replaces the one of the same item and person. Whoever opened an item as an adjudicator
-        has it among their own, and is never given it to label."""
-        of_person = self.by_person.setdefault(assignment.person_id, {})
-        self.counts[assignment.person_id] += _counted(assignment) - _counted(
-            of_person.get(assignment.item_id)
-        )
-        of_person[assignment.item_id] = assignment
-        self.changed.append(assignment.item_id)
-        if assignment.kind == "adjudication":
-            if assignment.status == "done":
-                self.decided.add(assignment.item_id)
-        else:
-            self.by_item.setdefault(assignment.item_id, {})[assignment.person_id] = assignment
-
-    def count_right(self, item: StudyItem, person: str, values: Mapping[str, Any]) -> None:
-        if item.gold:
-            self.right[item.id, person] = known_answers(item, values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,8 +214,8 @@ class Queue:
         least = min(keys)
         equal = [
             candidate.item
-            for candidate, own_key in zip(candidates, keys, strict=True)
-            if own_key == least
+            for candidate, candidate_key in zip(candidates, keys, strict=True)
+            if candidate_key == least
         ]
         return min(equal, key=lambda item: self._rank(person, item))
 
@@ -375,7 +323,7 @@ class Queue:
         if item.sides == ("answer",) or self.study.blind.sides == "as_given":
             return False
         raters = () if adjudicates else state.by_item.get(item.id, {}).values()
-        other_sides = [rater.swapped for rater in raters if rater.status in _COUNTED]
+        other_sides = [rater.swapped for rater in raters if rater.status in COUNTED]
         own_sides = [
             assignment.swapped
             for assignment in state.by_person.get(person, {}).values()
@@ -394,10 +342,6 @@ def part_of(kind: str) -> str:
     """What an assignment is counted with: training, qualification, adjudication, or labels, where attention items are,
     so that nobody can tell them."""
     return "labels" if kind in _KINDS[:2] else kind
-
-
-def _counted(assignment: Assignment | None) -> bool:
-    return assignment is not None and assignment.kind == "normal" and assignment.status in _COUNTED
 
 
 def draw(*parts: Any) -> int:

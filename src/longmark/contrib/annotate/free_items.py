@@ -9,12 +9,9 @@ one by one.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING
 
+from longmark.contrib.annotate.assignment_state import AssignmentState
 from longmark.contrib.annotate.item_columns import StudyItem
-
-if TYPE_CHECKING:
-    from longmark.contrib.annotate.assign import AssignmentState
 
 
 class FreeItems:
@@ -56,16 +53,18 @@ class FreeItems:
         else:
             self.begun[item.id] = item
 
-    def untouched_count(self, own: Iterable[str]) -> int:
-        """How many items nobody had. own: ids of what the person had, also as an adjudicator; they do not count."""
-        own_untouched = sum(item in self._items and item not in self._touched for item in own)
-        return len(self._items) - len(self._touched) - own_untouched
+    def untouched_count(self, of_person: Iterable[str]) -> int:
+        """How many items nobody had. of_person: ids of what the person had, also as an adjudicator; they do not count."""
+        untouched_of_person = sum(
+            item in self._items and item not in self._touched for item in of_person
+        )
+        return len(self._items) - len(self._touched) - untouched_of_person
 
     def first_untouched(
         self,
         order: Sequence[StudyItem],
         person: str,
-        own: Iterable[str],
+        of_person: Iterable[str],
         fits: Callable[[StudyItem], bool] | None = None,
     ) -> StudyItem | None:
         """The first item of a person's order that nobody had. The place where the untouched ones begin is kept for each
@@ -77,6 +76,10 @@ class FreeItems:
         self._firsts[person, fits is None] = (order, place)
         for at in range(place, len(order)):
             item = order[at]
-            if item.id not in self._touched and item.id not in own and (not fits or fits(item)):
+            if (
+                item.id not in self._touched
+                and item.id not in of_person
+                and (not fits or fits(item))
+            ):
                 return item
         return None

@@ -8,7 +8,8 @@ from importlib.util import find_spec
 from statistics import median, quantiles
 from typing import TYPE_CHECKING
 
-from longmark.contrib.annotate.assign import PHASES, AssignmentState, Queue
+from longmark.contrib.annotate.assign import PHASES, Queue
+from longmark.contrib.annotate.assignment_state import AssignmentState
 from longmark.contrib.annotate.labels import (
     Collected,
 )

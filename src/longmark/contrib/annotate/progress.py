@@ -11,7 +11,8 @@ from importlib.util import find_spec
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from longmark.contrib.annotate.assign import AssignmentState, Queue, away, to_adjudicate
+from longmark.contrib.annotate.assign import Queue, away, to_adjudicate
+from longmark.contrib.annotate.assignment_state import AssignmentState
 from longmark.contrib.annotate.item_columns import StudyItem
 from longmark.contrib.annotate.items import warnings
 from longmark.contrib.annotate.labels import (

@@ -22,7 +22,8 @@ import orjson
 from filelock import FileLock, Timeout
 from pydantic import TypeAdapter, ValidationError
 
-from longmark.contrib.annotate.assign import AssignmentState, Queue, away
+from longmark.contrib.annotate.assign import Queue, away
+from longmark.contrib.annotate.assignment_state import AssignmentState
 from longmark.contrib.annotate.auth import Access, Attempts
 from longmark.contrib.annotate.checks import load
 from longmark.contrib.annotate.database import checked, utc_now
