@@ -365,3 +365,21 @@ def test_words_that_people_use_for_two_units_are_left_to_the_judge(
 ) -> None:
     assert compare(first, second, language) is None
     assert compare(first, second, "") is None
+
+
+@pytest.mark.parametrize(("symbol", "english"), [("мг", "mg"), ("мВт", "mW"), ("МВт", "MW")])
+def test_a_symbol_of_another_script_keeps_its_case(symbol: str, english: str) -> None:
+    assert english_unit(symbol, "ru") == english
+
+
+def test_a_capital_letter_makes_no_milli_of_mega() -> None:
+    assert english_unit("Мг", "ru") is None
+    assert english_unit("Мм", "ru") is None
+    assert compare("5 Мг", "5 мг", "ru") is None
+    assert english_unit("Миллиграмм", "ru") == "mg"
+    assert english_unit("КМ", "ru") == "km"
+
+
+def test_the_dot_of_a_product_may_be_any_middle_dot() -> None:
+    assert compare("5 кВт·ч", "5 kWh", "ru") == "equivalent"
+    assert compare("5 кВт⋅ч", "5 kWh", "ru") == "equivalent"

@@ -102,12 +102,21 @@ def with_minus(text: str) -> str:
     return f"minus {text[match.end() :]}" if match else text
 
 
+_MILLI = frozenset({"mA", "mW", "mbar", "mg", "ml", "mm", "ms"})
+_LONGEST_SYMBOL = 4
+
+
 def english_unit(text: str, language: str) -> str | None:
     """The word or symbol of `text.units` for the words of a unit; None where they are no unit of this language. A symbol
     keeps its case (МВт, мВт)."""
     words = _words("units", language)
-    text = text.removesuffix(".")
-    return words.get(text) or words.get(text.casefold())
+    text = text.removesuffix(".").replace("·", "⋅")
+    if unit := words.get(text):
+        return unit
+    unit = words.get(text.casefold())
+    is_symbol = len(text) <= _LONGEST_SYMBOL and text[:1].isupper() and not text.isupper()
+    # Мг is no мг: the capital letter stands for mega
+    return None if unit in _MILLI and is_symbol else unit
 
 
 def unit_behind(text: str, language: str) -> str:
