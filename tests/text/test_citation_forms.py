@@ -118,6 +118,19 @@ def test_what_may_cite_in_another_form_is_named(text: str, marks: list[str]) -> 
     assert unread_marks(text, ids={"doc_a", "S1"}) == marks
 
 
+def test_a_link_to_an_id_names_it_and_an_id_before_a_colon_is_no_definition() -> None:
+    ids = frozenset({"salt.pdf", "doc_b"})
+    assert cited("It melts [salt](salt.pdf). So [2](salt.pdf).", ids=ids) == [
+        ("It melts salt.", ("salt.pdf",)),
+        ("So.", ("salt.pdf",)),
+    ]
+    assert cited("It melts [doc_b]: so it is. See [doc_b](page 3).", ids=ids) == [
+        ("It melts: so it is.", ("doc_b",)),
+        ("See(page 3).", ("doc_b",)),
+    ]
+    assert cited("It melts [2](/docs/salt.html).") == [("It melts.", ("2",))]
+
+
 @pytest.mark.parametrize(
     ("answer", "sentences"),
     [

@@ -20,7 +20,7 @@ from longmark.text.citation_lists import ADDRESS, TextSpans, fenced
 from longmark.text.citation_tags import plain_number, tags
 
 _BRACKETS = re.compile(
-    r"\[\[?(?P<square>[^\[\]\n]{1,200})\]?\](?:\(#[^\s()]{0,200}\))?"
+    r"\[\[?(?P<square>[^\[\]\n]{1,200})\]?\](?:\((?:#|\.{0,2}/)[^\s()]{0,200}\))?"
     r"|［(?P<wide>[^［］\n]{1,100})］|〔(?P<shell>[^〔〕\n]{1,100})〕"
     r"|\\\[(?P<escaped>[^\[\]\\\n]{1,100})\\\]"
     rf"|【(?P<lens>{LABEL_WORDS}\s?[:：]?\s?\d[^【】\n]{{0,60}})】"
@@ -28,7 +28,9 @@ _BRACKETS = re.compile(
     r"|<sup>\s*\[(?P<raised>[^\[\]\n]{1,100})\]\s*</sup>",
     re.IGNORECASE,
 )
-_RANGE_OF_BRACKETS = re.compile(rf"\[(\d{{1,{MOST_DIGITS}}})\]{DASH}\[(\d{{1,{MOST_DIGITS}}})\]")
+_RANGE_OF_BRACKETS = re.compile(
+    rf"\[(\d{{1,{MOST_DIGITS}}})\]{DASH}\[(\d{{1,{MOST_DIGITS}}})\]",
+)
 _SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 _RAISED = re.compile(
     rf"(?:(?<=[^\W\d_][.,;:!?])|(?<=[^\W\d_]{{4}}))"
@@ -51,6 +53,8 @@ _LINK = re.compile(
     r"(?:\s+[\"'][^\n]*?[\"'])?\s*\)",
     re.IGNORECASE,
 )
+_ID_LINK = re.compile(r"(?<!!)\[([^\[\]\n]{1,200})\]\(([^\s()]{1,200})\)")  # [salt](salt.pdf)
+_TARGET = re.compile(r"\([^\s()]{1,2000}\)")
 PICTURE = re.compile(
     r"!\[(?:[^\[\]\n]|\[[^\[\]\n]{0,200}\]){0,500}\]\([^()\n]{0,2000}(?:\([^()\n]{0,500}\)[^()\n]{0,500}){0,5}\)"
     r"|<img\b[^<>]{0,2000}>",
@@ -115,7 +119,10 @@ def markers(text: str, ids: Collection[str] = (), parentheses: bool = False) -> 
     spans = TextSpans([])
     marked: list[Marker] = []
     for marker in _candidates(text, frozenset(ids), parentheses):
-        span = (marker.start, marker.end)
+        span = (
+            marker.start,
+            marker.end,
+        )
         if code.overlaps(span) or spans.overlaps(span):
             continue
         spans.add(span)
@@ -130,7 +137,12 @@ def unread_marks(text: str, ids: Collection[str] = (), parentheses: bool = False
     """What may cite in a form that is no marker, in its order: numbers and forms of ids in brackets, (Author, 2020)."""
     code = _code(text)
     for marker in markers(text, ids, parentheses):
-        code.add((marker.start, marker.end))
+        code.add(
+            (
+                marker.start,
+                marker.end,
+            )
+        )
     forms = forms_of(ids)
     of_brackets = (
         match
@@ -160,6 +172,15 @@ def _candidates(text: str, ids: frozenset[str], parentheses: bool) -> Iterator[M
         yield Marker(
             link[0], *link.span(), (address,), "" if _SITE.fullmatch(words.strip()) else words
         )
+    for link in _ID_LINK.finditer(text) if ids else ():
+        if link[2] in ids:
+            words = "" if _SITE.fullmatch(link[1].strip()) or link[1] in ids else link[1]
+            yield Marker(
+                link[0],
+                *link.span(),
+                (link[2],),
+                words,
+            )
     for anchor in _ANCHOR.finditer(text):
         words = "" if _SITE.fullmatch(anchor[2].strip()) else anchor[2]
         yield Marker(anchor[0], *anchor.span(), (anchor[1],), words)
@@ -220,13 +241,21 @@ def _in_brackets(text: str, ids: frozenset[str]) -> Iterator[Marker]:
         if names is None or _is_indexed(text, match, content, counts_from_zero):
             continue
         is_id = any(not name.isdecimal() for name in names)
-        if is_id and text[match.end() : match.end() + 1] in ("(", ":"):
-            continue  # the text of a link, or a definition
+        if is_id and (_TARGET.match(text, match.end()) or _is_defined(text, match)):
+            continue
         yield Marker(
             match[0],
             *match.span(),
             names,
         )
+
+
+def _is_defined(text: str, bracket: re.Match[str]) -> bool:
+    """Whether a bracket begins a line and a colon follows, as in a list of what ids stand for."""
+    line_start = text.rfind("\n", 0, bracket.start()) + 1
+    return text.startswith(":", bracket.end()) and not text[line_start : bracket.start()].strip(
+        " \t-*+"
+    )
 
 
 def _raised(text: str) -> Iterator[Marker]:

@@ -183,7 +183,9 @@ class _ListReading:
                 texts.append(self.lines[number].strip())
                 number += 1
             label = (match[1] or match[2]) if match else None
-            text = " ".join(texts)
+            text = " ".join(
+                texts,
+            )
             yield _Entry(
                 None if label is None else plain_number(label),
                 text,
