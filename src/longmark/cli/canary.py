@@ -12,12 +12,12 @@ from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from longmark.assertions.grammar import SameAssertion
 from longmark.assertions.result import MET, NOT_MET, NOT_TESTED, Checked
 from longmark.assertions.same import Drift, drifts, versions
 from longmark.cli.arguments import INTERRUPTED, NO_VALUE, needs_stats
-from longmark.engine.estimate import MetricEstimate, dry_run
 from longmark.engine.run import finish, make_settings, open_cache
 from longmark.engine.session import execute
 from longmark.engine.settings import RunOptions, Settings
@@ -31,6 +31,9 @@ from longmark.report.format import fixed
 from longmark.report.tables import one_line
 from longmark.scores.files import rows_of
 from longmark.scores.manifest import read_manifest, refuse_pairs
+
+if TYPE_CHECKING:
+    from longmark.engine.estimate import MetricEstimate
 
 
 @dataclass(frozen=True)
@@ -150,6 +153,8 @@ def check(run_kept: Path, metrics: list[str], options: RunOptions) -> CanaryOutc
 
 def estimate(run_kept: Path, metrics: list[str], options: RunOptions) -> MetricEstimate:
     """What judging the kept answers again takes, at most. Nothing is sent."""
+    from longmark.engine.estimate import dry_run  # with a rehearsal that a run does not need
+
     with tempfile.TemporaryDirectory(prefix="longmark-") as folder:
         options_again, settings, cache = _again(
             run_kept, Path(folder), metrics, options, sends=False

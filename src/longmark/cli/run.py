@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from longmark.cli import base, canary, next_steps
 from longmark.cli.arguments import (
@@ -24,7 +24,6 @@ from longmark.cli.arguments import (
 )
 from longmark.cli.terminal import is_terminal
 from longmark.cli.trust import trusting
-from longmark.engine.estimate import RunEstimate, dry_run
 from longmark.engine.pairs import BOUNDS
 from longmark.engine.run import finish, make_settings, open_cache
 from longmark.engine.session import RunResult, execute
@@ -51,6 +50,9 @@ from longmark.report.tables import as_text, print_table, signature_lines
 from longmark.scores.clusters import QUESTION, refuse_unknown, slices_of
 from longmark.scores.manifest import cluster_of
 
+if TYPE_CHECKING:
+    from longmark.engine.estimate import RunEstimate
+
 
 def run(arguments: argparse.Namespace) -> int:
     examples = KeptFile(arguments.examples)
@@ -76,6 +78,10 @@ def run(arguments: argparse.Namespace) -> int:
             gates = gates_of(arguments.fail_under, bounds, bounds, canonical=canonical)
         forecast = _forecast(gates, bounds, settings, arguments, examples) if gates else None
         if arguments.dry_run:
+            from longmark.engine.estimate import (
+                dry_run,  # with a rehearsal that a run does not need
+            )
+
             print_estimate(
                 finish(lambda: dry_run(examples, settings, arguments.out, cache, options))
             )

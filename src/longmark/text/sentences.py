@@ -34,12 +34,20 @@ CITATION = re.compile(
 _CLOSERS = r"[)\]}\"'”’»›」』）】》〉]"
 _HAN = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
 _CITED = rf"(?:\s?(?!\[0)(?:{CITATION.pattern})(?![^\W{_HAN}]))*[¹²³⁰-⁹]*"
-_END = re.compile(
-    rf"(?P<latin>(?<![.!?…])[.!?…]+)(?:{_CLOSERS}|[“‘«‹]|[ \u00a0\u202f]»)*{_CITED}(?:\s+|$)"
-    rf"|(?P<full>[。！？｡।॥؟۔]+)(?P<closers>{_CLOSERS}*){_CITED}\s*"
-    rf"|(?P<between>(?<=[{_HAN}])(?:\.|[!?]+)(?=[{_HAN}]))",
-    re.IGNORECASE,
-)
+
+
+@cache
+def _ends() -> re.Pattern[str]:
+    """What may end a sentence. Compiled at first use: that takes longer than the import of most modules, and every run
+    imports this one."""
+    return re.compile(
+        rf"(?P<latin>(?<![.!?…])[.!?…]+)(?:{_CLOSERS}|[“‘«‹]|[ \u00a0\u202f]»)*{_CITED}(?:\s+|$)"
+        rf"|(?P<full>[。！？｡।॥؟۔]+)(?P<closers>{_CLOSERS}*){_CITED}\s*"
+        rf"|(?P<between>(?<=[{_HAN}])(?:\.|[!?]+)(?=[{_HAN}]))",
+        re.IGNORECASE,
+    )
+
+
 _OPENERS = "([{\"'“‘«‹„»›「『（*_-–—"
 _GAPS = " \u00a0\u202f"  # behind an opening dash or « of French
 _NEXT_WORD = re.compile(r"[^\W\d_]+")
@@ -130,7 +138,7 @@ def _rows(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 def _spans(block: str, language: str) -> Iterator[tuple[int, int]]:
     caseless = block == block.lower()
     cuts = [0]
-    for mark in _END.finditer(block):
+    for mark in _ends().finditer(block):
         if _cuts(block, cuts[-1], mark, caseless, language):
             cuts.append(mark.end())
     for start, stop in zip(cuts, (*cuts[1:], len(block)), strict=True):
