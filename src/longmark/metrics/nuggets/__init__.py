@@ -13,12 +13,12 @@ three labels for each: it holds all of the nugget (support, 1), a part (partial_
 The first four are nuggetizer's (castorini/nuggetizer at d00dc3e, src/nuggetizer/core/metrics.py:14-47), the last two
 open-rag-eval's (vectara/open-rag-eval at dfc4175, open_rag_eval/metrics/autonugget_metric.py:305-354).
 
-Range [0, 1], higher is better. The example carries its nuggets, or `file` has those of its question. A nugget without
-an importance is vital, as nuggetizer reads it (cli/adapters.py:68).
+The example carries its nuggets, or `file` has those of its question. A nugget without an importance is vital, as
+nuggetizer reads it (cli/adapters.py:68).
 The first judge is shown the whole answer and assigns ten nuggets a call, whatever scores are selected; a chat model as
 `--checker` is asked in its place in the same way. A checker that is no chat model (`embedded`, `overlap`) decides
 whether the answer entails a nugget: then it is support, else not_support; it assigns no partial_support. Assignments
-that an example carries for all of its nuggets are used, without a call.
+that an example carries for all of its nuggets are used.
 An empty answer holds no nugget, without a call, whatever it carries. Equal nuggets are asked about once, and each counts.
 Unscored (`undefined`): a score over nuggets of which there are none. Unscored (`missing_input`): no nuggets, no record of
 the question in `file`, and nobody who assigns. Unscored (the judge's reason): a score over nuggets of which one could not
