@@ -63,6 +63,7 @@ def test_the_page_has_the_places_only_where_the_study_asks_for_them(tmp_path: Pa
     page = screens.render("work", frame, **screens.work(study, item, {}))
     assert page.count('data-differences="') == 2
     assert "differences." in page
+    assert 'id="differences" autocomplete="off" checked>' in page, "a switch, on at first"
     study, item = a_pair(tmp_path, more="")
     page = screens.render("work", frame, **screens.work(study, item, {}))
     assert "differences" not in page

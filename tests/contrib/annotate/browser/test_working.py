@@ -433,6 +433,14 @@ def test_words_in_which_two_answers_differ_are_painted(browser: Browser, tmp_pat
     with serving(tmp_path / "STUDY.yaml") as served, someone(browser, served, "Ada") as ada:
         painted = ada.page.evaluate("[...CSS.highlights.get('differs')].map(String)")
         assert sorted(painted) == ["closes", "opens"]
+        switch = ada.page.get_by_label("Words that the other answer does not have")
+        switch.uncheck()
+        assert not ada.page.evaluate("CSS.highlights.has('differs')")
+        ada.page.reload()
+        assert not switch.is_checked(), "it holds for the items that follow"
+        assert not ada.page.evaluate("CSS.highlights.has('differs')")
+        switch.check()
+        assert ada.page.evaluate("CSS.highlights.get('differs').size") == 2
 
 
 HOSTILE = """# Head 🌊

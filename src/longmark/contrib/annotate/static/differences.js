@@ -7,7 +7,26 @@ for (const text of document.querySelectorAll("[data-differences]")) {
     for (const leaf of leaves) ranges.push(...inLeaf(leaf, start, end));
   }
 }
-if (CSS.highlights) CSS.highlights.set("differs", new Highlight(...ranges));
+
+// The switch holds for the items that follow, in this tab.
+const KEY = "longmark.differences";
+const choice = document.getElementById("differences");
+function paint() {
+  if (choice && !choice.checked) CSS.highlights?.delete("differs");
+  else CSS.highlights?.set("differs", new Highlight(...ranges));
+}
+if (choice) {
+  try {
+    choice.checked = sessionStorage.getItem(KEY) !== "off";
+  } catch { /* a browser that keeps nothing: the switch holds for this item */ }
+  choice.addEventListener("change", () => {
+    paint();
+    try {
+      sessionStorage.setItem(KEY, choice.checked ? "on" : "off");
+    } catch { /* as above */ }
+  });
+}
+paint();
 
 // The part of a leaf that stands between two code points of the source; one whose length differs from its source's is
 // painted as a whole.
