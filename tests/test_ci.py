@@ -63,6 +63,13 @@ def test_the_files_hold_against_the_schemas_of_github_and_gitlab(folder: Path) -
     schema_holds("gitlab-ci", folder / GITLAB)
 
 
+@pytest.mark.skipif(shutil.which("actionlint") is None, reason="there is no actionlint on PATH")
+def test_actionlint_finds_nothing_in_the_workflow(folder: Path) -> None:
+    assert written("github") == 0
+    done = subprocess.run(["actionlint", "-no-color", GITHUB], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_the_action_beside_the_workflow_is_that_of_the_repository(folder: Path) -> None:
     assert written("github") == 0
     assert (folder / ACTION).read_bytes() == (ROOT / "action.yml").read_bytes(), (

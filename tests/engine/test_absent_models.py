@@ -52,7 +52,8 @@ def test_without_a_checker_too_either_is_named(tmp_path: Path) -> None:
         (sentence,), result = told(tmp_path, ["citations"], [record(), record(id="b")])
     assert sentence == (
         "citations: 2 of 2 examples need a judge or a checker, and none is named: scores that depend on it will be "
-        "unscored (missing_input). Add --judge MODEL or --checker MODEL, or omit the metric."
+        "unscored (missing_input). Add --judge MODEL or --checker MODEL (embedded: on this machine, without a "
+        "price), or omit the metric."
     )
     assert any(row.status == "missing_input" for row in result.rows())
 

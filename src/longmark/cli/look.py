@@ -11,7 +11,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 
 from longmark.cli.first_look import by_proposal, first_look
-from longmark.cli.metric_menu import commands, long_answers_first, metrics_without_a_model
+from longmark.cli.metric_menu import (
+    commands,
+    is_uncited,
+    long_answers_first,
+    metrics_without_a_model,
+)
 from longmark.cli.next_steps import validation, with_scores_or_labels
 from longmark.engine.look import Allowed, Look
 from longmark.errors import UserError
@@ -136,14 +141,12 @@ def _allowed(seen: Look) -> Iterator[str]:
     yield ""
     yield "Metrics whose fields are there, with the most calls for one example and the model that they need:"
     for metric in long_answers_first(seen):
-        if metric.count:
+        if metric.count and not is_uncited(metric):
             some = (
                 "" if metric.count == seen.read else f", {metric.count:,} of {seen.read:,} examples"
             )
             model = f" (--{metric.metric.models[0]})" if metric.calls else ""
-            uncited = metric.name == "citations" and not metric.calls and metric.metric.models
-            why = ", the first answers cite no source with a text" if uncited else ""
-            yield f"  {metric.name:<34} {counted(metric.calls, 'call')}{model}{some}{why}"
+            yield f"  {metric.name:<34} {counted(metric.calls, 'call')}{model}{some}"
 
 
 def _absent(seen: Look) -> Iterator[str]:
@@ -151,6 +154,8 @@ def _absent(seen: Look) -> Iterator[str]:
     for metric in long_answers_first(seen):
         if not metric.count:
             absent[metric.missing].append(metric)
+        elif is_uncited(metric):
+            absent["cited sources with a text in the first answers",].append(metric)
     for missing, metrics in absent.items():
         fields = " and ".join(missing) or "all that they need together"
         yield f"Without {fields}: {', '.join(metric.name for metric in metrics)}"

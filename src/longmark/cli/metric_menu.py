@@ -4,6 +4,7 @@ names them."""
 from __future__ import annotations
 
 import argparse
+import math
 import shlex
 from collections.abc import Sequence
 from contextlib import closing
@@ -43,6 +44,11 @@ _FAMILIES = ("citations", "ragchecker", "nuggets", "comprehensiveness", "ccrs", 
 """Families that are made for long answers, in the order in which they are shown; the others follow, classic last."""
 _JUDGED_EXAMPLE = ("citations", "ccrs.information_recall", "ccrs.contextual_coherence")
 """What a command with a judge proposes, of those that a file allows: few calls, and what most people ask first."""
+_CHECKED_EXAMPLE = ("citations",)
+"""What the claim checker decides without a judge: the claims are the sentences that cite."""
+_PROMPT_TOKENS = 350  # of a call beside the example's texts, about, with those of the reply
+_CHARACTERS_A_TOKEN = 4
+_TOKENS_A_SECOND = 35  # docs/models.md, Resources
 _PRICED = 20  # examples that the forecast of the message reads
 
 
@@ -104,6 +110,24 @@ def metrics_with_a_judge(seen: Look) -> list[str]:
         for metric in long_answers_first(seen)
         if metric.count and metric.calls and metric.name in _JUDGED_EXAMPLE
     ]
+
+
+def is_uncited(metric: Allowed) -> bool:
+    """Whether a metric is of citations, and the first answers have none."""
+    return metric.name == "citations" and not metric.calls and bool(metric.metric.models)
+
+
+def embedded_minutes(seen: Look, metrics: Sequence[str]) -> int:
+    """About how long the embedded judge takes for these metrics on two cores, from the lengths of the first examples."""
+    texts = 0
+    for _, example in seen.examples:
+        fields = example.model_dump(
+            include={"question", "answer", "contexts", "references", "a", "b"}
+        )
+        texts += sum(len(str(value)) for value in fields.values())
+    tokens = _PROMPT_TOKENS + texts / max(1, len(seen.examples)) / _CHARACTERS_A_TOKEN
+    calls = sum(metric.calls * metric.count for metric in seen.metrics if metric.name in metrics)
+    return math.ceil(calls * tokens / _TOKENS_A_SECOND / 60)
 
 
 def long_answers_first(seen: Look) -> list[Allowed]:
@@ -222,9 +246,21 @@ def commands(arguments: argparse.Namespace, seen: Look, free: Sequence[str]) -> 
     lines = []
     if judged := metrics_with_a_judge(seen):
         lines += [
-            "To score them with a judge (embedded runs on this machine; of another the name at an endpoint, as "
+            "To score them with a judge (embedded runs on this machine and costs nothing: about "
+            f"{counted(embedded_minutes(seen, judged), 'minute')} on two cores; of another the name at an endpoint, as "
             "my-model@http://localhost:8000/v1):",
             f"  {run_command(arguments, judged, ('--judge', 'embedded'))}",
+        ]
+    checked = [
+        metric.name
+        for metric in seen.metrics
+        if metric.count and metric.name in _CHECKED_EXAMPLE and not is_uncited(metric)
+    ]
+    if checked:
+        lines += [
+            "To check claims without a judge (the built-in claim checker, on this machine; about two seconds for a claim "
+            "and a passage):",
+            f"  {run_command(arguments, checked, ('--checker', 'embedded'))}",
         ]
     if free:
         lines += ["To score them without a model:", f"  {run_command(arguments, free)}"]

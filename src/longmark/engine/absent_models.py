@@ -31,9 +31,13 @@ def absent_models(
         of_judge = sum(chosen.calls(example, 1) > chosen.checks(example) for example in first)
         of_checker = sum(bool(chosen.checks(example)) for example in first)
         if of_judge:
-            yield _sentence(chosen, of_judge, len(first), "a judge", named("judges", "MODEL"))
+            remedy = f"{named('judges', 'MODEL')} (embedded: on this machine, without a price)"
+            yield _sentence(chosen, of_judge, len(first), "a judge", remedy)
         elif of_checker and backends.checker is None:
-            remedy = f"{named('judges', 'MODEL')} or {named('checker', 'MODEL')}"
+            remedy = (
+                f"{named('judges', 'MODEL')} or {named('checker', 'MODEL')} "
+                "(embedded: on this machine, without a price)"
+            )
             yield _sentence(chosen, of_checker, len(first), "a judge or a checker", remedy)
 
 

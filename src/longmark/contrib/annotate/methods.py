@@ -56,7 +56,9 @@ def methods(collected: Collected) -> str:
         f"Items were shown {orders[rules.order]}. {blind}{sides}. Raters saw no labels of others."
     )
     if study.differences == "marked":
-        sentences.append("Words in which the two answers differ were marked; raters could turn the marks off.")
+        sentences.append(
+            "Words in which the two answers differ were marked; raters could turn the marks off."
+        )
     sentences += _beforehand(collected)
     ends = states(collected)
     kinds = Counter(ends.values())
