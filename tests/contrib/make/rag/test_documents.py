@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from tests.contrib.make.rag.make import pdf, pdf_of
+from tests.fuzz.engine import limited
 
 from longmark.contrib.make.rag import documents
 from longmark.contrib.make.rag import pdf as pdf_reader
@@ -315,3 +316,35 @@ def test_front_matter_is_no_text_but_its_title_is_the_heading(tmp_path: Path, ca
 def test_a_file_of_front_matter_alone_is_empty(tmp_path: Path):
     (tmp_path / "a.md").write_text("---\nlayout: post\n---\n", encoding="utf-8")
     assert read(tmp_path) == {"a.md": "! is empty"}
+
+
+MARKDOWN = {
+    "a comment": ("a <!-- b\n\nc --> d", "a  d", {"comments": 1}),
+    "a comment without an end": ("a <!-- b", "a <!-- b", {}),
+    "struck-out text": ("~~$100~~ $80", " $80", {"passages that are struck out": 1}),
+    "approximate numbers": ("~~ 5 and ~~x\n\ny~~", "~~ 5 and ~~x\n\ny~~", {}),
+    "tags": ("<del>1</del>2<s>3</s>", "2", {"deleted passages": 1, "passages that are struck out": 1}),
+    "code": ("`<!-- a -->` ``~~b~~ ` x`` ` ~~c~~", "`<!-- a -->` ``~~b~~ ` x`` ` ", {"passages that are struck out": 1}),
+    "a block of code": ("```\n~~a~~\n```\n~~b~~x", "```\n~~a~~\n```\nx", {"passages that are struck out": 1}),
+    "a block of code without an end": ("~~~\n<!-- a -->", "~~~\n<!-- a -->", {}),
+    "fields": ("---\ntitle: A\ndate: x\ntags: y\n---\nb", "# A\n\nb", {"fields of front matter": 2}),
+    "text between lines": ("---\nImportant: 500 t\n---\nb", "---\nImportant: 500 t\n---\nb", {}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", MARKDOWN)
+def test_markdown_is_read_as_its_reader_sees_it_and_the_rest_is_counted(tmp_path: Path, case: str):
+    content, text, left_out = MARKDOWN[case]
+    (tmp_path / "a.md").write_text(content, encoding="utf-8")
+    documents = Documents(tmp_path / "a.md")
+    (document,) = documents
+    assert isinstance(document, SourceDocument)
+    assert document.text == text
+    assert documents.omitted == left_out
+
+
+@pytest.mark.parametrize("piece", ["<!--", "~~x ", "`a ``b ", "<del>", "```\n", "~~~\n~~~~\n"])
+def test_the_time_of_reading_markdown_grows_with_its_length(tmp_path: Path, piece: str):
+    (tmp_path / "a.md").write_text(piece * (200_000 // len(piece)), encoding="utf-8")
+    with limited():
+        assert len(list(Documents(tmp_path / "a.md"))) == 1

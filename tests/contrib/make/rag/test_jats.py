@@ -40,6 +40,7 @@ ARTICLE = """
 """
 TEXT = [
     "Dams & rivers",
+    "Doe",
     "Abstract",
     "A dam held[1].",
     "1 Methods",
@@ -202,3 +203,48 @@ def test_a_row_of_a_table_has_each_cell_that_spans_into_it(tmp_path: Path) -> No
         "Elm | 12 | 39",
         "Elm | 13 | 43",
     ]
+
+
+FRONT = """<article><front><article-meta><title-group><article-title>Dams</article-title>
+<subtitle>In 12 parts</subtitle><trans-title-group><trans-title>Barrages</trans-title></trans-title-group>
+</title-group><contrib-group><contrib><name><surname>Doe</surname><given-names>Jane</given-names></name>
+<aff>Elm</aff></contrib><contrib><collab>Dam Group</collab></contrib></contrib-group>
+<author-notes><fn><label>*</label><p>Paid by 7.</p></fn></author-notes>
+<abstract><p>Short.</p></abstract><kwd-group><kwd>rain</kwd><kwd>CO<sub>2</sub></kwd></kwd-group>
+<funding-group><funding-statement>Grant 8.</funding-statement></funding-group></article-meta>
+<notes><p>Data are free.</p></notes></front><body>{}</body></article>"""
+
+
+def read_article(tmp_path: Path, body: str) -> tuple[list[str], dict[str, int]]:
+    path = tmp_path / "a.nxml"
+    path.write_text(FRONT.format(body))
+    documents = Documents(path)
+    (article,) = documents
+    assert isinstance(article, SourceDocument)
+    return article.text.split("\n\n"), dict(documents.omitted)
+
+
+def test_what_stands_before_the_text_of_an_article_is_read(tmp_path: Path) -> None:
+    texts, omitted = read_article(tmp_path, "<p>Text.</p>")
+    assert texts == [
+        *("Dams", "In 12 parts", "Barrages", "Jane Doe, Dam Group", "* Paid by 7.", "Short."),
+        *("rain, CO2", "Grant 8.", "Data are free.", "Text."),
+    ]
+    assert omitted == {"affiliations of authors": 1}
+
+
+def test_tables_in_the_form_of_oasis_and_lists_with_numbers_are_read(tmp_path: Path) -> None:
+    table = (
+        '<table-wrap><oasis:table xmlns:oasis="urn:o"><oasis:tgroup><oasis:colspec colname="a"/>'
+        '<oasis:colspec colname="b"/><oasis:tbody><oasis:row>'
+        '<oasis:entry namest="a" nameend="b">Height</oasis:entry></oasis:row><oasis:row>'
+        '<oasis:entry morerows="1">Elm</oasis:entry><oasis:entry>12</oasis:entry></oasis:row>'
+        "<oasis:row><oasis:entry>13</oasis:entry></oasis:row></oasis:tbody></oasis:tgroup>"
+        "</oasis:table></table-wrap>"
+    )
+    lists = (
+        '<list list-type="alpha-lower"><list-item><p>x</p></list-item><list-item><p>y</p></list-item>'
+        '</list><list list-type="order"><list-item><label>3.</label><p>z</p></list-item></list>'
+    )
+    texts, _ = read_article(tmp_path, table + lists)
+    assert texts[-6:] == ["Height", "Elm | 12", "Elm | 13", "a. x", "b. y", "3. z"]

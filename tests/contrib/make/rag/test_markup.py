@@ -345,3 +345,17 @@ def test_what_is_deleted_or_drawn_is_counted():
         "pictures": 1,
         "hidden elements": 1,
     }
+
+
+def test_pages_of_xhtml_keep_marked_text_formulas_with_a_prefix_and_marks_of_notes():
+    page = html_text(
+        b'<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml" '
+        b'xmlns:m="http://www.w3.org/1998/Math/MathML"><body><p>so <![CDATA[5 < 6 & ]] x]]> '
+        b"<m:math><m:mn>2</m:mn><m:mfrac><m:mn>1</m:mn><m:mn>2</m:mn></m:mfrac></m:math> cups"
+        b'<a epub:type="noteref" href="#n">3</a> A<span epub:type="pagebreak">12</span>B'
+        b'<a epub:type="noteref"><sup>4</sup></a><sup><a epub:type="noteref">5</a></sup></p>'
+        b"<svg><text>x</text></svg></body></html>"
+    )
+    assert page.text == "so 5 < 6 & ]] x 2 1/2 cups[3] AB[4][5]"
+    assert page.left_out == {"numbers of pages": 1, "drawings": 1}
+    assert html_text(b"<p>a<![CDATA[b]]>c").text == "ac"  # as a browser reads HTML

@@ -27,6 +27,7 @@ from longmark.contrib.make.rag.file_text import FileText, Headings
 from longmark.contrib.make.rag.front_matter import without_front_matter
 from longmark.contrib.make.rag.kinds import counts_of_kinds
 from longmark.contrib.make.rag.latex import latex_text
+from longmark.contrib.make.rag.markdown import as_seen
 from longmark.contrib.make.rag.markup import HTML, html_file_text
 from longmark.contrib.make.rag.pdf import pdf_text
 from longmark.contrib.make.rag.xml_tree import local_name
@@ -280,9 +281,12 @@ def _plain(file: Path, _limit: int) -> FileText:
     text = _text(file.read_bytes())
     if file.suffix.lower() not in MARKDOWN:
         return FileText(text)
-    text = without_front_matter(text)
+    text, fields = without_front_matter(text)
+    text, left_out = as_seen(text)
+    left_out["fields of front matter"] += fields
     marked = _MARKDOWN_HEADING.finditer(text)
-    return FileText(text, tuple((heading.start(), heading[1]) for heading in marked))
+    headings = tuple((heading.start(), heading[1]) for heading in marked)
+    return FileText(text, headings, left_out=dict(+left_out))
 
 
 def _text(raw: bytes) -> str:

@@ -1,6 +1,7 @@
 """Articles in JATS, the XML of PubMed Central and of publishers, and records of PubMed, as plain text.
 
-Of an article: title, abstracts, body, notes, tables, captions, acknowledgements and appendices; its list of references is
+Of an article: titles, authors, notes, abstracts, keywords, funding, body, tables (also in OASIS' form), captions,
+acknowledgements and appendices; affiliations are counted, its list of references is
 left out and counted, as are reviews that came with it. A file may hold several articles. Of a record of PubMed: title
 and abstract. Formulas are read from MathML, else from their TeX.
 """
@@ -39,6 +40,8 @@ _AS_HTML = {
     "def": "dd",
     "def-list": "dl",
     "disp-formula": "p",
+    "entry": "td",  # of tables in OASIS' form
+    "row": "tr",
     "disp-quote": "blockquote",
     "ext-link": "a",
     "fig": "figure",
@@ -76,6 +79,13 @@ _LEFT_OUT = {
     "sub-article": "reviews and letters with the article",
     "response": "reviews and letters with the article",
     "strike": "passages that are struck out",
+}
+_ORDERED = {  # types of lists -> those of HTML
+    "order": "1",
+    "alpha-lower": "a",
+    "alpha-upper": "A",
+    "roman-lower": "i",
+    "roman-upper": "I",
 }
 _SECTIONS = frozenset({"abstract", "ack", "app", "sec", "trans-abstract"})
 _SILENT = frozenset({"alt-text", "long-desc", "object-id", "permissions", "processing-meta"})
@@ -127,9 +137,10 @@ def _article(article: Any) -> XmlArticle:
             title = child(meta, "title-group", "title")
         if title is not None:
             _as(page, title, "h1", 0)
-        for part in meta:
-            if local_name(part) in ("abstract", "trans-abstract"):
-                _element(page, part, 0)
+        _front(page, meta)
+    notes = child(article, "front", "notes")
+    if notes is not None:
+        _element(page, notes, 0)
     for name in ("body", "floats-group", "back"):
         part = child(article, name)
         if part is not None:
@@ -139,6 +150,42 @@ def _article(article: Any) -> XmlArticle:
     page.paragraphs.close()
     text, headings = joined(page.paragraphs)
     return XmlArticle(number, text, headings, dict(+page.left_out))
+
+
+def _front(page: PageOfXml, meta: Any) -> None:
+    """What stands before the text of an article, without its title."""
+    titles = child(meta, "title-group")
+    for part in () if titles is None else titles:
+        name = local_name(part)
+        if name == "subtitle":
+            _as(page, part, "p", 0)
+        elif name == "trans-title-group":
+            for title in part:
+                _as(page, title, "p", 0)
+    contributors = [node for part in meta if local_name(part) == "contrib-group" for node in part]
+    authors = [
+        _name(name) if local_name(name) == "name" else words_of(name)
+        for contributor in contributors
+        for name in contributor
+        if local_name(name) in ("name", "collab", "string-name")
+    ]
+    page.whole("p", ", ".join(filter(None, authors)))
+    page.left_out["affiliations of authors"] += sum(1 for _ in descendants(meta, "aff"))
+    for part in meta:
+        name = local_name(part)
+        if name in ("abstract", "trans-abstract", "author-notes"):
+            _element(page, part, 0)
+        elif name == "kwd-group":
+            page.whole("p", ", ".join(words_of(word) for word in descendants(part, "kwd")))
+        elif name == "funding-group":
+            for statement in descendants(part, "funding-statement"):
+                _as(page, statement, "p", 0)
+
+
+def _name(name: Any) -> str:
+    """A person's name in its usual order."""
+    parts = [child(name, kind) for kind in ("given-names", "surname", "suffix")]
+    return " ".join(words_of(part) for part in parts if part is not None)
 
 
 def _number(meta: Any) -> str:
@@ -194,6 +241,11 @@ def _element(page: PageOfXml, node: Any, depth: int) -> None:
         _labelled(page, node, ("h2" if depth == 1 else "h3") if above in _SECTIONS else "p", depth)
     elif name == "p":
         _labelled(page, node, "p", depth)
+    elif name == "list":
+        is_ordered = attribute(node, "list-type") in _ORDERED and not any(
+            child(item, "label") is not None for item in node
+        )
+        _as(page, node, "ol" if is_ordered else "ul", depth)
     elif name == "label":
         if _next_name(node) not in ("title", "p"):  # else it is written with that
             _as(page, node, "div", depth)
@@ -208,7 +260,11 @@ def _element(page: PageOfXml, node: Any, depth: int) -> None:
 def _as(page: PageOfXml, node: Any, tag: str, depth: int) -> None:
     """An element as one of HTML."""
     spans = {"colspan": attribute(node, "colspan"), "rowspan": attribute(node, "rowspan")}
-    page.start(tag, spans if tag in ("td", "th") else None)
+    if local_name(node) == "entry":
+        spans = _spans_of_entry(node)
+    if tag == "ol":
+        spans = {"type": _ORDERED[attribute(node, "list-type")]}
+    page.start(tag, spans if tag in ("td", "th", "ol") else None)
     page.text(node.text)
     for part in node:
         if local_name(part):
@@ -217,6 +273,20 @@ def _as(page: PageOfXml, node: Any, tag: str, depth: int) -> None:
             page.entity(part)
         page.text(part.tail)
     page.end(tag)
+
+
+def _spans_of_entry(entry: Any) -> dict[str, str]:
+    """How many columns and rows a cell of a table in OASIS' form spans."""
+    rows = attribute(entry, "morerows")
+    first = attribute(entry, "namest")
+    last = attribute(entry, "nameend")
+    spans = {"rowspan": str(int(rows[:5]) + 1) if rows.isascii() and rows.isdigit() else ""}
+    group = next((node for node in entry.iterancestors() if local_name(node) == "tgroup"), None)
+    if first and last and group is not None:
+        names = [attribute(node, "colname") for node in group if local_name(node) == "colspec"]
+        if first in names and last in names:
+            spans["colspan"] = str(max(1, names.index(last) - names.index(first) + 1))
+    return spans
 
 
 def _labelled(page: PageOfXml, node: Any, tag: str, depth: int) -> None:

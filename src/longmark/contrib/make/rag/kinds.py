@@ -23,6 +23,7 @@ _OF_ONE = {
     "empty fields of forms": "empty field of a form",
     "environments without an end": "environment without an end",
     "equations of fields": "equation of a field",
+    "fields of front matter": "field of front matter",
     "files that are part of another one (LaTeX)": "file that is part of another one (LaTeX)",
     "files that read themselves": "file that reads itself",
     "hidden elements": "hidden element",
@@ -35,6 +36,8 @@ _OF_ONE = {
     "pages that are pictures, as of a scan (ocrmypdf adds their text)": (
         "page that is a picture, as of a scan (ocrmypdf adds its text)"
     ),
+    "numbers of pages": "number of a page",
+    "affiliations of authors": "affiliation of authors",
     "parts of other formats": "part of another format",
     "parts of the page that are not its article": "part of the page that is not its article",
     "passages that are struck out": "passage that is struck out",

@@ -4,6 +4,7 @@ article; references and their numerals, edit links and hidden elements are count
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,6 +21,11 @@ MOST_TAGS = 1_500_000  # of a page, or of all the pages of a book: reading them 
 _LEAST_DEPTH = 256
 _MOST_STEPS = 5 * 10**8
 _FED = 1 << 16  # of open elements, steps through them, bytes fed at once
+_IS_XML = re.compile(r"<\?xml|xmlns\s*=\s*[\"']http://www\.w3\.org/1999/xhtml")
+_CDATA = re.compile(r"<!\[CDATA\[((?:[^\]]|\](?!\]>))*+)\]\]>")
+_MATHML_PREFIX = re.compile(
+    r"""xmlns:([A-Za-z][\w.-]{0,20})\s*=\s*["']http://www\.w3\.org/1998/Math/MathML["']"""
+)
 _NUMERAL = re.compile(r"\[?\s*[0-9]{1,4}\s*\]?")
 _WITHIN_NOTES = frozenset({"ltx_note_mark", "ltx_tag_note", "ltx_note_type"})
 
@@ -157,6 +163,14 @@ def _paragraphs(text: str) -> ArticleCollector:
     return paragraphs
 
 
+def _as_html(text: str) -> str:
+    """A page of XHTML in the syntax of HTML: marked text (CDATA) as text, MathML without its prefix."""
+    text = _CDATA.sub(lambda match: html.escape(match[1], quote=False), text)
+    for prefix in set(_MATHML_PREFIX.findall(text[:1_000_000])):
+        text = re.sub(rf"(</?){re.escape(prefix)}:(?=[a-z])", r"\1", text)
+    return text
+
+
 def html_file_text(path: Path, _limit: int) -> FileText:
     """The text of an HTML file."""
     return html_text(path.read_bytes())
@@ -179,7 +193,7 @@ def html_text(raw: bytes) -> FileText:
         )
     except (LookupError, UnicodeError):
         raise ValueError(f"is not in its encoding, {encoding}; save it as UTF-8") from None
-    paragraphs = _paragraphs(text)
+    paragraphs = _paragraphs(_as_html(text) if _IS_XML.search(text[:4096]) else text)
     text, headings = joined(paragraphs)
     return FileText(
         text,

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 NOT_ARTICLE = "parts of the page that are not its article"
 REFERENCES = "references"
+PAGES = "numbers of pages"  # of the printed book, within the text of an electronic one
 HIDDEN = "hidden elements"
 TWICE = ""  # what says a second time what is read; not counted
 
@@ -76,6 +77,8 @@ def reason_to_leave_out(
         )
         if reason == REFERENCES and attributes.get("data-mw-group"):
             return None  # notes, which are no references
+    if reason is None and "pagebreak" in attributes.get("epub:type", "").split():
+        return PAGES
     if reason is None and _is_hidden(attributes) and not any(name in _FORMULAS for name in classes):
         reason = HIDDEN
     return reason

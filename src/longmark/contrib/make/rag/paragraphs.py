@@ -201,6 +201,8 @@ class ParagraphCollector:
         elif tag == "a":
             self._links += 1
             self._link_at = len(self._words)
+            if "noteref" in attributes.get("epub:type", "").split() and not self._raised:
+                self._raised.append(_Raised(tag, self._link_at, self._links, True))
 
     def end(self, tag: str) -> None:
         self._depth -= 1
@@ -229,6 +231,8 @@ class ParagraphCollector:
             self._end_raised(self._raised.pop())
         elif tag == "a":
             self._link_at = -1
+            if self._raised and self._raised[-1].tag == tag and not self._dropped:
+                self._end_raised(self._raised.pop())
 
     def data(self, data: str) -> None:
         if self._formula:
