@@ -80,6 +80,31 @@ EXPORTS = (
     ),
     Export(
         RAGAS,
+        "ragas/answers.parquet",
+        "the same as a data set of Hugging Face",
+        (
+            (None, None, CAPITAL, "Rome", 2, ("Rome",)),
+            (None, None, RIVER, "", 0, ("Tiber",)),
+        ),
+        "",
+        has_ids=False,
+    ),
+    *(
+        Export(
+            RAGAS,
+            f"ragas/testset.{suffix}",
+            f"questions with the passages that they were made from, which are no retrieval, as {form}",
+            (
+                (None, None, CAPITAL, None, 0, ("Rome",)),
+                (None, None, RIVER, None, 0, ("Tiber",)),
+            ),
+            "",
+            has_ids=False,
+        )
+        for suffix, form in (("jsonl", "JSON Lines"), ("csv", "CSV"))
+    ),
+    Export(
+        RAGAS,
         "ragas/evaluated.csv",
         "the result of evaluate as CSV, in which an empty answer is an empty cell, as a missing one is",
         (

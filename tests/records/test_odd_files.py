@@ -15,8 +15,9 @@ from typing import Any
 
 import pytest
 from tests.exports import EXPORTS
-from tests.records.test_published_sets import ANSWERS, CHOICES, LABELS, PAIRS
-from tests.records.test_tools import ODD, READ, places, replaced
+from tests.records.set_files import ANSWERS, CHOICES, LABELS, PAIRS
+from tests.records.test_tools import ODD, places, replaced
+from tests.records.tool_files import READ
 from tests.scores.test_label_tools import EXPECTED
 
 from longmark.errors import BadInput, UserError

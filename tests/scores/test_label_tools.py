@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from tests.program import run, write_jsonl
-from tests.records.test_published_sets import CHOICES, LABELS
+from tests.records.set_files import CHOICES, LABELS
 from tests.records.test_tools import ODD, places, replaced
 
 from longmark.errors import BadInput, UserError

@@ -16,6 +16,7 @@ from ragas import (
 )
 from ragas.messages import AIMessage, HumanMessage, ToolCall, ToolMessage
 from ragas.metrics import ExactMatch
+from ragas.testset.synthesizers.testset_schema import Testset, TestsetSample
 
 PASSAGES = ["Rome is the capital of Italy.", "Milan is in Italy."]
 CAPITAL = "What is the capital of Italy?"
@@ -32,6 +33,7 @@ answers = EvaluationDataset(
 result = evaluate(answers, metrics=[ExactMatch()], show_progress=False)
 result.to_pandas().to_csv("evaluated.csv", index=False)
 answers.to_jsonl("answers.jsonl")
+answers.to_hf_dataset().to_parquet("answers.parquet")
 
 conversations = EvaluationDataset(
     [
@@ -61,6 +63,28 @@ conversations = EvaluationDataset(
 )
 conversations.to_csv("conversations.csv")
 conversations.to_jsonl("conversations.jsonl")
+
+testset = Testset(
+    [
+        TestsetSample(
+            eval_sample=SingleTurnSample(
+                user_input=CAPITAL,
+                reference_contexts=PASSAGES,
+                reference="Rome",
+                persona_name="a tourist",
+            ),
+            synthesizer_name="single_hop_specific_query_synthesizer",
+        ),
+        TestsetSample(
+            eval_sample=SingleTurnSample(
+                user_input=RIVER, reference_contexts=PASSAGES[:1], reference="Tiber"
+            ),
+            synthesizer_name="multi_hop_abstract_query_synthesizer",
+        ),
+    ]
+)
+testset.to_jsonl("testset.jsonl")
+testset.to_csv("testset.csv")
 
 cities = Dataset(name="cities", backend="local/csv", root_dir="made")
 for question, right in ((CAPITAL, "Rome"), (RIVER, "Tiber")):

@@ -17,6 +17,7 @@ from longmark.errors import UserError, library
 from longmark.records import (
     evaluators,
     judge_sets,
+    platforms,
     preference_sets,
     published_sets,
     reply_shapes,
@@ -44,6 +45,7 @@ from longmark.records.shapes import Shape
 
 SHAPES = (
     *tools.SHAPES,
+    *platforms.SHAPES,
     *evaluators.SHAPES,
     *published_sets.SHAPES,
     *preference_sets.SHAPES,

@@ -95,7 +95,38 @@ ARES = Shape(
     },
 )
 
+SUMM_EVAL = Shape(
+    "summaries of SummEval",
+    "Yale-LILY/SummEval (README.md: model_annotations.aligned.paired.jsonl)",
+    keys=("id", "decoded", "model_id", "expert_annotations"),
+    fields={
+        "id": "join('-', [id, model_id])",
+        "question_id": "id",
+        "answer": "decoded",
+        "contexts": "text",
+        "references": "references",
+        "system": "model_id",
+    },
+    ignored={"ratings": "[expert_annotations, turker_annotations][]"},
+)
+
+SUMM_EVAL_ROWS = Shape(
+    "summaries of SummEval, a text a row",
+    "mteb/summeval (README.md: dataset_info), with the means of the experts' ratings",
+    keys=("id", "text", "machine_summaries", "human_summaries"),
+    fields={
+        "id": "join('-', [id, to_string(number)])",
+        "question_id": "id",
+        "answer": "answer",
+        "contexts": "text",
+        "references": "human_summaries",
+    },
+    answers_at="machine_summaries",
+)
+
 SHAPES = (
+    SUMM_EVAL,
+    SUMM_EVAL_ROWS,
     FEEDBACK,
     FEEDBACK_PAIRS,
     BIGGEN_BENCH,

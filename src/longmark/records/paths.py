@@ -262,6 +262,7 @@ def _options() -> Any:
         set_answers.records_by_id,
         set_answers.skill_scores,
         set_answers.ares_labels,
+        set_answers.summary_ratings,
         set_answers.asqa_records,
         set_answers.mt_bench_ratings,
         set_answers.mt_bench_votes,

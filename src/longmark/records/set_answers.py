@@ -170,3 +170,29 @@ def ares_labels(record: Any) -> list[dict[str, Any]]:
         if str(column).endswith(_OF_ARES)
         and (value := _YES_OR_NO.get(str(cell).strip().casefold())) is not None
     ]
+
+
+_QUALITIES = ("coherence", "consistency", "fluency", "relevance")
+
+
+def summary_ratings(record: Any) -> list[dict[str, Any]]:
+    """The experts' ratings in a record of SummEval: of a summary one of each expert, or of each summary of a text the mean,
+    under the summary's id."""
+    if not isinstance(record, Mapping):
+        return []
+    annotations = record.get("expert_annotations")
+    if isinstance(annotations, list):
+        return [
+            {"name": name, "rater": f"expert {number}", "value": annotation[name]}
+            for number, annotation in enumerate(annotations, 1)
+            if isinstance(annotation, Mapping)
+            for name in _QUALITIES
+            if isinstance(annotation.get(name), int | float)
+        ]
+    return [
+        {"name": name, "rater": "experts", "value": value, "item": f"{record.get('id')}-{number}"}
+        for name in _QUALITIES
+        if isinstance(values := record.get(name), list)
+        for number, value in enumerate(values, 1)
+        if isinstance(value, int | float)
+    ]

@@ -156,7 +156,7 @@ class Shape:
                 ignored["turns without a recorded answer"] += len(turns) - last_question - 1
                 turns = turns[: last_question + 1]
             fields["turns"] = turns
-        used = {"question", "answer"}.union(*map(paths.columns_of, self.fields.values()))
+        used = {"id", "question", "answer"}.union(*map(paths.columns_of, self.fields.values()))
         short = {
             key: value for key, value in record.items() if key not in used and _is_short(value)
         }

@@ -162,6 +162,31 @@ ARES = LabelTool(
     },
 )
 
+SUMM_EVAL = LabelTool(
+    "summaries of SummEval",
+    "Yale-LILY/SummEval (README.md): ratings of three experts, 1 to 5",
+    keys=("id", "decoded", "model_id", "expert_annotations"),
+    columns={
+        "example_id": "join('-', [id, model_id])",
+        "system": "model_id",
+        "rater": "summary_ratings(@)[].rater",
+        "label": "summary_ratings(@)[].name",
+        "value": "summary_ratings(@)[].value",
+    },
+    ignored={"ratings of the crowd": "turker_annotations"},
+)
+SUMM_EVAL_ROWS = LabelTool(
+    "summaries of SummEval, a text a row",
+    "mteb/summeval (README.md: dataset_info)",
+    keys=("id", "text", "machine_summaries", "human_summaries"),
+    columns={
+        "example_id": "summary_ratings(@)[].item",
+        "rater": "summary_ratings(@)[].rater",
+        "label": "summary_ratings(@)[].name",
+        "value": "summary_ratings(@)[].value",
+    },
+)
+
 # A judgment is of a passage for a topic: examples of passages have such ids with `--map id=TOPIC,PASSAGE`.
 QRELS = LabelTool(
     "relevance judgments of TREC",
@@ -194,6 +219,8 @@ TOOLS = (
     BIGGEN_BENCH,
     FLASK,
     ARES,
+    SUMM_EVAL,
+    SUMM_EVAL_ROWS,
     QRELS,
     BEIR_QRELS,
 )
