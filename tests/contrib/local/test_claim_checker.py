@@ -324,6 +324,20 @@ def test_a_claim_that_shares_too_few_words_is_not_asked_and_has_the_probability_
     assert checker.identity.startswith(made()[0].identity + ":overlap=0.5:")
 
 
+def test_a_claim_that_shares_too_few_words_is_asked_where_a_sentence_is_close_enough():
+    checker, model, embedder = made("embedded@overlap=0.5,closest=0.4")
+    premise = "The dam broke in June. Rain fell."
+    close, far, shared = supported(checker, premise, "Towns drowned", "Nobody came", "dam broke")
+    plain = supported(made()[0], premise, "Towns drowned", "dam broke")
+    assert [close, shared] == plain  # "Towns" and "The dam" begin with the same letter
+    assert far == pytest.approx(1 / (1 + math.exp(1.390)))  # of word overlap, for a share of 0
+    assert len(model.prompts) == 2
+    assert "dam broke" not in embedder.texts[: embedder.texts.index("Nobody came")]
+    assert checker.name == "embedded@threshold=0.5,overlap=0.5,closest=0.4"
+    by_overlap = made("embedded@overlap=0.5")[0].identity
+    assert checker.identity == by_overlap + ":closest=0.4"
+
+
 def test_settings_of_a_name():
     assert checker_settings("embedded") == CheckerSettings("embedded", 0.5, "en")
     assert (
@@ -338,6 +352,9 @@ def test_settings_of_a_name():
         ("embedded@language=de", "'language=de' is no setting"),
         ("embedded@context=all", "'context=all' is no setting"),
         ("embedded@overlap=0", "the overlap is a share of words between 0 and 1"),
+        ("embedded@overlap=0.3,closest=1", "the closest is a cosine between 0 and 1"),
+        ("embedded@closest=0.4", "closest goes with overlap"),
+        ("embedded-nli@overlap=0.3,closest=0.4", "looks for no closest sentence"),
     ):
         with pytest.raises(UserError, match=said):
             checker_settings(name)

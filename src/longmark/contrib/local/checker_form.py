@@ -26,13 +26,15 @@ _VERSION = 1
 class CheckerSettings:
     """What a name of `--checker` says. kind: `embedded`, `embedded-nli` or `claim-checker`; context: `before` sends a
     claim that points back behind the sentence before it (`text.context`); model: what is asked where the kind does not
-    say it. overlap: the least share of a claim's words in the evidence from which on the model is asked."""
+    say it. overlap: the least share of a claim's words in the evidence from which on the model is asked; closest: the
+    cosine of a claim and a sentence of the evidence from which on it is asked all the same."""
 
     kind: str
     threshold: float = THRESHOLD
     language: str = "en"
     context: str = "none"
     overlap: float = 0.0
+    closest: float | None = None
     model: str = ""
 
     @property
@@ -41,6 +43,7 @@ class CheckerSettings:
         language = "" if self.language == "en" else f",language={self.language}"
         language += "" if self.context == "none" else f",context={self.context}"
         language += f",overlap={self.overlap:g}" if self.overlap else ""
+        language += f",closest={self.closest:g}" if self.closest is not None else ""
         model = f":{self.model}" if self.model else ""
         return f"{self.kind}@threshold={self.threshold:g}{language}{model}"
 
@@ -63,6 +66,8 @@ def checker_settings(name: str) -> CheckerSettings:
             settings = replace(settings, threshold=_probability(name, key, value))
         elif key == "overlap":
             settings = replace(settings, overlap=_probability(name, key, value))
+        elif key == "closest":
+            settings = replace(settings, closest=_probability(name, key, value))
         elif key == "language" and value in ("en", "any"):
             settings = replace(settings, language=value)
         elif key == "context" and value in ("none", "before"):
@@ -70,8 +75,16 @@ def checker_settings(name: str) -> CheckerSettings:
         else:
             raise errors.UserError(
                 f"--checker {name}: {setting!r} is no setting of the checker; it has threshold=PROBABILITY, "
-                "language=en or language=any, context=none or context=before, and overlap=SHARE"
+                "language=en or language=any, context=none or context=before, overlap=SHARE, and closest=COSINE"
             )
+    if settings.closest is not None and not settings.overlap:
+        raise errors.UserError(
+            f"--checker {name}: closest goes with overlap, as in overlap=0.3,closest=0.4: a claim below both is not asked"
+        )
+    if settings.closest is not None and not form_of(kind).cosine:
+        raise errors.UserError(
+            f"--checker {name}: {kind} looks for no closest sentence; leave closest out"
+        )
     return settings
 
 
@@ -81,7 +94,11 @@ def _probability(name: str, key: str, value: str) -> float:
     except ValueError:
         number = math.nan
     if not 0 < number < 1:
-        range_name = {"threshold": "a probability", "overlap": "a share of words"}[key]
+        range_name = {
+            "threshold": "a probability",
+            "overlap": "a share of words",
+            "closest": "a cosine",
+        }[key]
         raise errors.UserError(
             f"--checker {name}: the {key} is {range_name} between 0 and 1, not {value!r}"
         )

@@ -13,7 +13,8 @@ greatest probability counts. Of more than eight windows those eight are read who
 is that of Yes against No. Settings follow the name: `embedded@threshold=0.7`, `embedded@language=any`,
 `embedded@context=before`,
 `embedded@overlap=0.2`: a claim that shares less of its words with the evidence is not asked, and has the probability
-that word overlap gives.
+that word overlap gives. `embedded@overlap=0.3,closest=0.4`: it is asked all the same where a sentence of the evidence is
+that close to it.
 
 `claim-checker:MODEL` asks another model in the same way (`--checker MODEL --prompt checker`): `hf:NAME` with the
 adapter through peft, `hf:NAME+FOLDER` with one of the user's, `gguf:PATH` with the adapter, or a served model that
@@ -167,6 +168,8 @@ class ClaimChecker:
         )
         if settings.overlap:  # the probabilities of claims that are not asked are of word overlap
             self.identity += f":overlap={settings.overlap:g}:{OVERLAP_VERSION}"
+        if settings.closest is not None:
+            self.identity += f":closest={settings.closest:g}"
         if adapter is not None:
             model.use_adapter(adapter)
         served: Any = model
@@ -198,22 +201,30 @@ class ClaimChecker:
             return RelationReply(())
         self._check(premise, hypotheses)
         shares = await aside(len(premise), partial(self._shares, premise, hypotheses))
-        overlapping_claims = [
-            claim
-            for claim, share in zip(hypotheses, shares, strict=True)
-            if share >= self._settings.overlap
-        ]
+        unlike = await self._unlike(premise, hypotheses, shares)
+        asked = [index for index in range(len(hypotheses)) if index not in unlike]
         replies, tokens = (
-            await self._asked(premise, overlapping_claims) if overlapping_claims else ([], Tokens())
+            await self._asked(premise, [hypotheses[index] for index in asked])
+            if asked
+            else ([], Tokens())
         )
-        of_model = iter(replies)
-        best = [
-            next(of_model) if share >= self._settings.overlap else support_of(share)
-            for share in shares
-        ]
+        best = {index: support_of(shares[index]) for index in unlike}
+        best |= zip(asked, replies, strict=True)
         return RelationReply(
-            tuple((probability, 0.0, 1 - probability) for probability in best), tokens
+            tuple((best[index], 0.0, 1 - best[index]) for index in range(len(hypotheses))), tokens
         )
+
+    async def _unlike(
+        self, premise: str, hypotheses: Sequence[str], shares: Sequence[float]
+    ) -> set[int]:
+        """The places of the claims that the model is not asked about: those that share too few words with the evidence,
+        and of these, where `closest` is set, those to which no sentence of it is that close."""
+        few = [index for index, share in enumerate(shares) if share < self._settings.overlap]
+        closest = self._settings.closest
+        if closest is None or not few:
+            return set(few)
+        cosines = await self._cosines(_normal(premise), [hypotheses[index] for index in few])
+        return {index for index, cosine in zip(few, cosines, strict=True) if cosine < closest}
 
     def _shares(self, premise: str, hypotheses: Sequence[str]) -> list[float]:
         """Of each claim the share of its words that the evidence has; 1 for all where that does not matter, and for a
