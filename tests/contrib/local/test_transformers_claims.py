@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
+import json
 import math
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,8 +15,10 @@ from tests.contrib.local.test_transformers_chat import adapter_in, needs_peft
 from tests.contrib.local.test_transformers_lm import needs_transformers
 from tests.models.test_http_claims import SameVectorEmbedder
 
+from longmark.contrib.local import lora_file
 from longmark.contrib.local.checker_form import checker_settings, form_of
 from longmark.contrib.local.claim_checker import ClaimChecker
+from longmark.contrib.local.lora_file import LoraFile
 from longmark.contrib.local.transformers_claims import TransformersClaims, _batches, _Question
 from longmark.errors import MissingExtra, RequestRefused
 
@@ -154,6 +157,32 @@ def test_an_adapter_of_the_users_takes_the_place_of_the_built_in_one(tmp_path: P
     model = TransformersClaims(f"{base}+{folder}")
     assert model.brings_adapter
     assert probabilities(model) == pytest.approx(by_hand(base, peft_folder=folder), abs=1e-4)
+
+
+@needs_peft
+@needs_gguf
+@needs_transformers
+def test_the_adapter_as_a_folder_of_peft_adds_the_same_to_the_weights(tmp_path: Path) -> None:
+    base = qwen_in(tmp_path / "base")
+    added = lora_in(tmp_path / "lora.gguf", base)
+    folder = tmp_path / "peft"
+    LoraFile.read(tmp_path / "lora.gguf").write(folder, str(base))
+    model = TransformersClaims(f"{base}+{folder}")
+    assert probabilities(model) == pytest.approx(by_hand(base, added), abs=1e-4)
+
+
+@needs_peft
+@needs_gguf
+def test_the_built_in_adapter_is_written_for_peft(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lora_file.main([str(tmp_path / "peft"), "--base", "mine"])
+    config = json.loads((tmp_path / "peft" / "adapter_config.json").read_text())
+    assert (config["r"], config["base_model_name_or_path"]) == (8, "mine")
+    assert config["target_modules"] == sorted(
+        ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
+    )
+    assert "CC BY-SA 4.0" in capsys.readouterr().out
 
 
 @needs_peft

@@ -202,14 +202,14 @@ class ClaimChecker:
         self._check(premise, hypotheses)
         shares = await aside(len(premise), partial(self._shares, premise, hypotheses))
         unlike = await self._unlike(premise, hypotheses, shares)
-        asked = [index for index in range(len(hypotheses)) if index not in unlike]
+        asked_places = [index for index in range(len(hypotheses)) if index not in unlike]
         replies, tokens = (
-            await self._asked(premise, [hypotheses[index] for index in asked])
-            if asked
+            await self._asked(premise, [hypotheses[index] for index in asked_places])
+            if asked_places
             else ([], Tokens())
         )
         best = {index: support_of(shares[index]) for index in unlike}
-        best |= zip(asked, replies, strict=True)
+        best |= zip(asked_places, replies, strict=True)
         return RelationReply(
             tuple((best[index], 0.0, 1 - best[index]) for index in range(len(hypotheses))), tokens
         )

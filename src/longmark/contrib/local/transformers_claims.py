@@ -18,6 +18,7 @@ from typing import Any
 
 from longmark import errors
 from longmark.contrib.local.batch_room import is_out_of_memory, no_memory, release, room_on
+from longmark.contrib.local.lora_file import LoraFile
 from longmark.contrib.local.sentence import load_by
 from longmark.contrib.local.transformers_lm import TransformersLM
 from longmark.home import sha256
@@ -26,15 +27,6 @@ from longmark.models.protocols import Tokens
 GPU_TOKENS = 16_384  # of the first batch on a GPU, padding included
 MOST_GPU_TOKENS = 131_072
 CPU_TOKENS = 2_048
-_MODULES = {  # llama.cpp's name of a matrix -> transformers'
-    "attn_q": "self_attn.q_proj",
-    "attn_k": "self_attn.k_proj",
-    "attn_v": "self_attn.v_proj",
-    "attn_output": "self_attn.o_proj",
-    "ffn_gate": "mlp.gate_proj",
-    "ffn_up": "mlp.up_proj",
-    "ffn_down": "mlp.down_proj",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,31 +217,19 @@ def with_lora(model: Any, path: Path) -> Any:
 
 def _applied(model: Any, path: Path) -> Any:
     import torch
-    from gguf import GGUFReader
     from peft import LoraConfig, get_peft_model
     from peft.utils import set_peft_model_state_dict
 
-    reader = GGUFReader(path)
-    alpha = float(reader.fields["adapter.lora.alpha"].contents())
-    matrices: dict[str, Any] = {}
-    ranks: set[int] = set()
-    for tensor in reader.tensors:
-        _, layer, name, _, half = tensor.name.split(".")  # blk.3.attn_q.weight.lora_a
-        matrix = torch.tensor(tensor.data.astype("float32"))
-        ranks.add(min(matrix.shape))
-        key = (
-            f"base_model.model.model.layers.{layer}.{_MODULES[name]}.lora_{half[-1].upper()}.weight"
-        )
-        matrices[key] = matrix
-    (rank,) = ranks
-    targets = sorted({key.split(".")[-3] for key in matrices})
-    adapted = get_peft_model(
-        model, LoraConfig(r=rank, lora_alpha=alpha, target_modules=targets, lora_dropout=0.0)
+    lora = LoraFile.read(path)
+    config = LoraConfig(
+        r=lora.rank, lora_alpha=lora.alpha, target_modules=lora.targets, lora_dropout=0.0
     )
+    adapted = get_peft_model(model, config)
     expected = {key.replace(".default.", ".") for key in adapted.state_dict() if ".lora_" in key}
-    if unlike := expected ^ matrices.keys():
+    if unlike := expected ^ lora.matrices.keys():
         raise ValueError(
             f"{len(unlike)} of its matrices are not those of the model, for example {min(unlike)}"
         )
+    matrices = {name: torch.tensor(matrix) for name, matrix in lora.matrices.items()}
     set_peft_model_state_dict(adapted, matrices)
     return adapted.eval()
