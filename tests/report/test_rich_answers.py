@@ -88,3 +88,23 @@ def test_the_report_renders_the_answer_and_not_the_question(tmp_path: Path):
     assert "Which **limits**?" in answer
     assert "<b>Now" not in answer
     assert "&lt;b&gt;Now&lt;/b&gt;" in answer
+
+
+TABLE_OF = "| {0} | {1} |\n|---|---|\n| 1920 | 5 |"
+
+
+@pytest.mark.parametrize(
+    ("text", "tag"),
+    [
+        (TABLE_OF.format("السنة", "عدد"), '<table dir="rtl">'),
+        (TABLE_OF.format("Year", "عدد"), '<table dir="auto">'),
+        ("- الأولى\n\n- الثانية", '<ul dir="rtl">'),
+        ("> נאמר כך.", '<blockquote dir="rtl">'),
+        ("> So it was said.", '<blockquote dir="auto">'),
+    ],
+)
+def test_tables_lists_and_quotes_of_a_right_to_left_text_begin_at_the_right(
+    text: str, tag: str
+) -> None:
+    """A browser does not look into parts with a direction of their own, as cells and paragraphs have."""
+    assert tag in rich_marked(text, {})

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from html import escape
+from unicodedata import bidirectional
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock
@@ -41,6 +42,7 @@ _TAGS |= {
     "list_item": "li",
     "link": "u",
 }
+_CONTAINERS = frozenset(("ul", "ol", "blockquote", "table"))
 _DIRECTED = frozenset(("p", "ul", "ol", "blockquote", "table", "td", "th"))
 
 
@@ -222,7 +224,7 @@ class _Writer:
         if token.hidden:
             tag = ""
         self.open.append(tag)
-        attributes = ' dir="auto"' if tag in _DIRECTED else ""
+        attributes = f' dir="{self._direction(tag, token)}"' if tag in _DIRECTED else ""
         if token.type == "heading_open":
             attributes += f' class="h h{token.tag[1]}"'
         if token.type == "ordered_list_open" and (start := token.attrGet("start")) is not None:
@@ -230,6 +232,23 @@ class _Writer:
         if tag == "table":
             self.html.append('<div class="scroll" tabindex="0" role="group" aria-label="Table">')
         self.html.append(f"<{tag}{attributes}>" if tag else "")
+
+    def _direction(self, tag: str, token: Token) -> str:
+        """Of an element. A browser reads auto of what has no direction of its own, so that of a table, whose cells have
+        one, it is left to right; the columns of an Arabic table begin at the right."""
+        if tag not in _CONTAINERS or token.map is None:
+            return "auto"
+        first, last = token.map
+        strong = next(
+            (
+                direction
+                for line in self.lines[first:last]
+                for character in line
+                if (direction := bidirectional(character)) in ("L", "R", "AL")
+            ),
+            "L",
+        )
+        return "auto" if strong == "L" else "rtl"
 
     def _end(self, token: Token) -> None:
         tag = self.open.pop()
