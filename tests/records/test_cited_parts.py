@@ -67,8 +67,16 @@ def test_every_sentence_of_a_part_has_its_citations_and_is_scored_with_them(tmp_
     assert scores["uncited"].score == 0
 
 
-def test_as_published_reads_the_citations_of_a_run_of_trec(tmp_path: Any) -> None:
-    record = of_trec((SALT, [1]), (ICE, [0]))
+@pytest.mark.parametrize(
+    "ids", [("d1", "d2"), ("5f91-7", "1e4e-5"), ("224", "279"), ("12345", "9876")]
+)
+@pytest.mark.parametrize("by_id", [False, True])
+def test_as_published_reads_the_citations_of_a_run_of_trec(
+    ids: tuple[str, str], by_id: bool, tmp_path: Any
+) -> None:
+    contexts = [{"id": ids[1], "text": SALT}, {"id": ids[0], "text": ICE}]
+    cited = {ids[1]: 0.5} if by_id else [1]
+    record = of_trec((SALT, cited), (ICE, [0]), references=ids, contexts=contexts)
     scores = scores_of(record, tmp_path, "citations.recall", as_published=True)
     assert scores["recall"].score == 1
 

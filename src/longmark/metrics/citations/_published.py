@@ -7,9 +7,11 @@ from collections.abc import Sequence
 
 from longmark.metrics.citations._sources import CitableSource, Citation, Status
 from longmark.metrics.citations._support import CitedStatement
+from longmark.records.source_ids import SourceIds
 from longmark.text.sentences import sentences
 
 _MARKER = re.compile(r"\[\d+")  # line 360
+_BRACKETS = re.compile(r"\[([^\[\]\n]{1,200})\]")
 _LONGEST = 12  # characters of a marker's number; a longer one is out of range as well
 _GLUED_ZERO = re.compile(
     r"([.!?](?:\[\d+\])*)(?=\[0)"
@@ -26,6 +28,7 @@ def published_sentences(
     (365-367), before only the first `limit` count (369-370). [0] names the last source, as -1 does in Python."""
     lines = answer.strip().split("\n")
     line = lines[0].replace("<|im_end|>", "")  # 508-509
+    line = _with_places(line, sources)
     cited = []
     for sentence in _as_nltk(sentences(_GLUED_ZERO.sub(r"\1 ", line))):
         numbers = [int(match[1:_LONGEST]) - 1 for match in _MARKER.findall(sentence)]
@@ -37,6 +40,20 @@ def published_sentences(
         citations = tuple(_citation(number, sources) for number in numbers)
         cited.append(CitedStatement(text, citations if limit is None else citations[:limit]))
     return cited, without_citations(line)
+
+
+def _with_places(line: str, sources: Sequence[CitableSource]) -> str:
+    """A line whose brackets name places where they hold ids, of which ALCE knows none: a run of RAGTIME has [5f91a162-…],
+    and the code would read 5."""
+    by_id = SourceIds(source.id for source in sources)
+
+    def with_place(bracket: re.Match[str]) -> str:
+        name = bracket[1].strip()
+        is_place = name.isdecimal() and len(name) < _LONGEST and int(name) <= len(sources)
+        places = [] if is_place else by_id.places(name)
+        return f"[{places[0] + 1}]" if places else bracket[0]
+
+    return _BRACKETS.sub(with_place, line)
 
 
 def _citation(number: int, sources: Sequence[CitableSource]) -> Citation:
