@@ -116,6 +116,18 @@ def test_an_answer_without_parts_is_empty_and_no_bad_record() -> None:
     assert cited_answer([]) is None
 
 
+def test_a_report_that_cites_nothing_has_no_source_and_a_recall_of_0(tmp_path: Any) -> None:
+    record = of_trec((ICE, []), references=[])
+    del record["contexts"]
+    assert read(record).sources == ()
+    scores = scores_of(record, tmp_path)
+    assert (scores["recall"].score, scores["uncited"].score) == (0, 1)
+    assert scores["precision"].status == "undefined"
+    del record["references"]
+    assert read(record).sources is None
+    assert read(of_trec((ICE, [0]), references=[])).sources is None  # the number of a passage
+
+
 def test_texts_that_stand_beside_the_parts_are_read() -> None:
     documents = {"d1": {"id": "d1", "text": ICE, "title": "Ice"}}
     of_auto_judge = {

@@ -62,10 +62,15 @@ def id_list(references: Any) -> list[dict[str, Any]] | None:
 
 def part_sources(references_and_parts: Any) -> list[dict[str, Any]] | None:
     """The sources of an answer in parts: those of its list of ids, and behind them the ids that only its parts have, so
-    that numbers still name places of the list."""
+    that numbers still name places of the list. None without any; an empty list, where that of the references is empty and
+    no part cites."""
     listed, parts = references_and_parts
-    sources = _sources_of(listed, parts if _is_cited(parts) else [])
-    return [_without_text(source_id) for source_id in sources.ids] or None
+    cited = parts if _is_cited(parts) else []
+    sources = _sources_of(listed, cited)
+    cites_nothing = listed == [] and not any(map(_labels, cited))
+    if not sources.ids and not cites_nothing:
+        return None
+    return [_without_text(source_id) for source_id in sources.ids]
 
 
 def _without_text(source_id: str) -> dict[str, Any]:

@@ -305,7 +305,8 @@ class Columns:
                 yield field, column, mapped[column]
         for field, value in shaped.items():
             holds = HOLDS.get(field)
-            if field in NAMES and (holds is None or holds(messages.parsed(value))):
+            cites_nothing = field == "sources" and value == []
+            if field in NAMES and (holds is None or cites_nothing or holds(messages.parsed(value))):
                 yield field, field, value
             elif not self._empty(value):
                 unknown[field] = value
