@@ -27,8 +27,8 @@ ask nothing.
 
 Unscored (`undefined`): all but distinct_sources for an answer without sentences; precision and resolvable without
 citations, quotes without quotations, uncited without a sentence that needs a source. Without citations recall and f1
-are zero. Unscored (`missing_input`): a score that depends on a source whose text the example does not have. A number without a
-source, and a footnote without a definition, support nothing: they count against precision and resolvable.
+are zero. Unscored (`missing_input`): a score that depends on a source whose text the example does not have. A number
+without a source, and a footnote without a definition, support nothing: they count against precision and resolvable.
 Cost: a call of the judge for each 25 sentences, 100 pairs and 16,000 bytes of the sources that they name, for all three
 scores together (a pair with more bytes: as with plan=each); with elsewhere=true as many again, for the sentences that are
 not supported. With plan=each a call for each 25 sentences that name the same sources; precision and f1 ask, of each
