@@ -54,7 +54,7 @@ def _of_evalscope(order: str, **fields: Any) -> Export:
         ),
         turns=tuple(
             (*before, ("user", question), ("assistant", answer))
-            for question, answer, before in map(answers.get, order)
+            for question, answer, before in (answers[name] for name in order)
         ),
         **fields,
     )

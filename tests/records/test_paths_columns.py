@@ -6,6 +6,7 @@ import pytest
 
 from longmark.records import containers
 from longmark.records.paths import columns_of
+from longmark.records.shapes import Shape
 
 
 @pytest.mark.parametrize(
@@ -35,6 +36,6 @@ def test_the_columns_of_a_path_are_those_that_it_reads_from_the_record(
 
 
 @pytest.mark.parametrize("shape", containers.SHAPES, ids=lambda shape: shape.name)
-def test_no_function_of_a_declared_path_is_taken_for_a_column(shape: containers.Shape) -> None:
+def test_no_function_of_a_declared_path_is_taken_for_a_column(shape: Shape) -> None:
     columns = set[str]().union(*map(columns_of, shape.fields.values()))
     assert not columns & {"join", "to_string", "not_null", "type", "contains", "parsed"}

@@ -39,7 +39,7 @@ def test_a_cell_of_the_arena_s_table_is_a_list_of_turns_and_no_text() -> None:
 
 def test_a_vote_on_several_turns_is_not_taken_for_one_on_the_first_turn() -> None:
     # `turn` is the number of turns there, and of MT-Bench the turn that was judged.
-    record = {
+    record: dict[str, Any] = {
         "question_id": "a1",
         "model_a": "m",
         "model_b": "n",
