@@ -180,3 +180,19 @@ def test_look_says_what_rows_labels_and_runs_are_for(
     ):
         assert main(["look", name]) == 2
         assert wanted in capsys.readouterr().err
+
+
+def test_the_list_of_all_labels_of_a_study_leads_to_its_ratings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.chdir(tmp_path)
+    table(Path("rows.csv"), [["a", "m", 1]], ["example_id", "metric", "score"])
+    Path("labels").mkdir()
+    Path("labels/labels.jsonl").write_text(
+        json.dumps({"item": "a", "field": "f", "value": 1}) + "\n"
+    )
+    assert main(["metaeval", "rows.csv", "labels/labels.jsonl"]) == 2
+    assert "beside it" not in capsys.readouterr().err
+    Path("labels/ratings.csv").touch()
+    assert main(["metaeval", "rows.csv", "labels/labels.jsonl"]) == 2
+    assert "longmark metaeval rows.csv labels/ratings.csv" in capsys.readouterr().err

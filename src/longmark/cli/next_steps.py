@@ -40,6 +40,18 @@ def after_run(run: Path, systems: Sequence[str], *, pairs: bool) -> str:
     return f"Next: {_line(['longmark', 'report', str(run), '--out', f'{run}.html'])}"
 
 
+def exported_beside(rows: Sequence[str | Path], human: Path) -> list[str]:
+    """The command with the ratings or choices that lie beside every label of a study, `labels.jsonl`."""
+    if human.name != "labels.jsonl":
+        return []
+    beside = [human.with_name(name) for name in ("ratings.csv", "choices.csv")]
+    return [
+        f"The labels for metaeval are beside it: {_line(['longmark', 'metaeval', *map(str, rows), str(path)])}"
+        for path in beside
+        if path.is_file()
+    ]
+
+
 def with_scores_or_labels(path: Path) -> list[str]:
     """What a file or folder without answers is for, if it holds scores or labels."""
     if (path / "rows.jsonl").is_file():

@@ -13,8 +13,12 @@ from pathlib import Path
 
 import pytest
 from tests.contrib.annotate.serving import STUDY, ServedStudy, Visitor, write_study
+from tests.contrib.annotate.studies import study_of
 from tests.program import ROOT, run, start, write_jsonl
 
+import longmark
+from longmark.contrib.annotate.cli.files import _runs_of
+from longmark.contrib.annotate.study import Study
 from longmark.errors import UserError
 from longmark.report.web.address import address_of
 
@@ -289,3 +293,21 @@ def test_a_file_of_answers_given_for_a_run_names_the_command_that_makes_one(tmp_
     assert run(*shlex.split(command), home=home, cwd=tmp_path).code == 0
     made = run("annotate", "init", "runs/bot 1", "--out", "study.yaml", home=home, cwd=tmp_path)
     assert made.code == 0
+
+
+def test_an_export_of_a_run_of_answers_names_the_command_that_reads_it(tmp_path: Path):
+    """The study of a run without labels says nothing; the folders of its runs are those of the command."""
+    write_jsonl(tmp_path / "a.jsonl", [{"question": "Why?", "answer": "It is so."}])
+    run_of_answers = tmp_path / "runs" / "a"
+    longmark.run(tmp_path / "a.jsonl", "classic.length", out=run_of_answers)
+    study = study_in(tmp_path, "items: {from: run, path: [runs/a, runs/b]}")
+    assert _runs_of(study, tmp_path) == [], "one of them is not there"
+    study = study_in(tmp_path, "items: {from: run, path: [runs/a]}")
+    assert _runs_of(study, tmp_path) == [run_of_answers]
+    study = study_in(tmp_path, "items: {from: file, path: a.jsonl}")
+    assert _runs_of(study, tmp_path) == []
+
+
+def study_in(folder: Path, items: str) -> Study:
+    fields = "show: [answer]\nfields: [{name: fine, type: choice, options: [yes, no]}]\n"
+    return study_of(folder, f"title: T\n{items}\n{fields}")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from contextlib import closing
 from importlib.util import find_spec
+from pathlib import Path
 
 from longmark.cli.arguments import split
 from longmark.contrib.annotate.certificate_needs import certificate_needs
@@ -14,10 +16,11 @@ from longmark.contrib.annotate.export import export as write
 from longmark.contrib.annotate.items import KNOWN, absent, read_items, unread_citations, warnings
 from longmark.contrib.annotate.site import stored_items, stored_study
 from longmark.contrib.annotate.store import StudyStore
-from longmark.contrib.annotate.study import template, template_for
+from longmark.contrib.annotate.study import Study, template, template_for
 from longmark.errors import UnknownName, UserError
 from longmark.places import real
 from longmark.progress import counted
+from longmark.records.files import one_line
 from longmark.writing import create, remove, replacing
 
 
@@ -122,4 +125,17 @@ def export(arguments: argparse.Namespace) -> int:
         print(f"{path}: {FILES[path.name]}")
     if not {path.name for path in written} - {"audit.jsonl"}:
         print("There are no labels to export yet.")
+    for path in written:
+        if path.name in _VALIDATING and (runs := _runs_of(study, arguments.study.parent)):
+            words = shlex.join(["longmark", "metaeval", *map(str, runs), str(path)])
+            print(f"Next: {one_line(words)}")
     return 0
+
+
+_VALIDATING = ("ratings.csv", "choices.csv")
+
+
+def _runs_of(study: Study, folder: Path) -> list[Path]:
+    """The run folders whose answers were labelled; none where the items came from elsewhere."""
+    paths = [folder / path for path in study.items.path]
+    return paths if all((path / "rows.jsonl").is_file() for path in paths) else []
