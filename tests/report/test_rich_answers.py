@@ -96,6 +96,7 @@ TABLE_OF = "| {0} | {1} |\n|---|---|\n| 1920 | 5 |"
 @pytest.mark.parametrize(
     ("text", "tag"),
     [
+        (TABLE_OF.format("السنة", "عدد"), '<div class="scroll" dir="rtl" '),
         (TABLE_OF.format("السنة", "عدد"), '<table dir="rtl">'),
         (TABLE_OF.format("Year", "عدد"), '<table dir="auto">'),
         ("- الأولى\n\n- الثانية", '<ul dir="rtl">'),

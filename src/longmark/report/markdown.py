@@ -230,7 +230,10 @@ class _Writer:
         if token.type == "ordered_list_open" and (start := token.attrGet("start")) is not None:
             attributes += f' start="{int(start)}"'
         if tag == "table":
-            self.html.append('<div class="scroll" tabindex="0" role="group" aria-label="Table">')
+            right = ' dir="rtl"' if 'dir="rtl"' in attributes else ""
+            self.html.append(
+                f'<div class="scroll"{right} tabindex="0" role="group" aria-label="Table">'
+            )
         self.html.append(f"<{tag}{attributes}>" if tag else "")
 
     def _direction(self, tag: str, token: Token) -> str:
