@@ -147,3 +147,21 @@ def test_the_time_of_reading_lines_grows_with_their_length(piece: str) -> None:
     pages = [piece * (50_000 // len(piece))] * 4
     with limited():
         joined_words(without_running_heads(pages)[0])
+
+
+COMPOUNDS = {
+    "a compound of words": ("low here, pressure there, a low-\npressure system", "low-pressure system"),
+    "a word in one": ("low here, a low-\npressure system", "lowpressure system"),  # no such word alone
+    "a word that is met": ("comment, ing; a comment-\ning word, commenting", "commenting word, commenting"),
+    "parts that are words": ("Der Rand, die Einstellungen: Rand-\neinstellungen", "Randeinstellungen"),
+    "a word cut short": ("Haupt-\nund Nebensatz", "Haupt- und Nebensatz"),
+    "a pronoun": ("il est là. Où est-\nil donc", "est-il donc"),
+    "a syllable like one": ("il y a. Le prof-\nil donc", "profil donc"),
+    "a Russian compound": ("он из дома за ней, из-\nза дождя", "из-за дождя"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", COMPOUNDS)
+def test_a_divided_word_keeps_a_hyphen_of_its_own(case: str) -> None:
+    page, text = COMPOUNDS[case]
+    assert joined_words([page])[0].endswith(text)

@@ -3,7 +3,8 @@
 A line is a running head or foot if it stands among the first or last three of a page and, on three pages within six,
 has the same words around a page number that grows with the page; or, on five pages within ten, the same words in the
 same place, which then stay where they are first. A page that has nothing else keeps them if they are prose. Where a
-line ends within a word, the word is written in one; it keeps its hyphen where the document has it with one elsewhere.
+line ends within a word, the word is written in one; it keeps its hyphen where the document has it with one elsewhere, or
+where it is of a kind that always has one, as low-pressure, est-il and Haupt- und Nebensatz.
 """
 
 from __future__ import annotations
@@ -27,6 +28,20 @@ _ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 _DIVIDED = re.compile(
     r"(?<![^\W\d_])([^\W\d_]+)(?:([-\u2010])|\u00ad)[ \t]*\n[ \t]*(?=([^\W\d_]+))"
 )
+# Words for "and" and "or", before which a word is cut short: Haupt- und Nebensatz, pre- and post-war.
+_CONJUNCTIONS = frozenset(
+    {"and", "or", "und", "oder", "sowie", "bzw", "og", "och", "eller", "en", "of", "oraz"}
+)
+# Parts of words that have a hyphen by themselves: low-pressure, est-il, кто-то, из-за. Other words are written in one,
+# also where their parts are words: of 1,377 divided words of six manuals, a rule for all parts parted 60 words that are
+# one (Rand-einstellungen, comment-ing) to keep ten compounds.
+_FIRST_PARTS = frozenset({"self", "well", "low", "half", "non", "из"})
+# fmt: off
+_LAST_PARTS = frozenset({
+    "il", "elle", "on", "ils", "elles", "ce", "je", "tu", "nous", "vous", "то", "нибудь", "либо",
+    "таки", "за", "под", "compatible", "like", "based",
+})
+# fmt: on
 _ENDS_DIVIDED = re.compile(r"[^\W\d_][-\u2010\u00ad]\Z")
 _FIRST_WORD = re.compile(r"\s*([^\W\d_]+)\S*")
 _HYPHENATED = re.compile(r"[^\W\d_]+(?:[-\u2010][^\W\d_]+)*")
@@ -129,6 +144,7 @@ def joined_words(pages: Sequence[str]) -> list[str]:
     for page in pages:
         whole = _DIVIDED.sub(" ", page)
         counts.update(word.casefold() for word in _HYPHENATED.findall(whole))
+        counts.subtract(match[3].casefold() for match in _DIVIDED.finditer(page))
     for number in range(len(pages) - 1):  # a word that goes on on the next page ends on this one
         tail = _FIRST_WORD.match(pages[number + 1])
         if tail is not None and tail[1][0].islower() and _ENDS_DIVIDED.search(pages[number]):
@@ -140,13 +156,14 @@ def joined_words(pages: Sequence[str]) -> list[str]:
         if hyphen is None:  # a soft hyphen
             return first
         in_compound = match.string[match.start() - 1 : match.start()] in ("-", "\u2010")
+        if second.casefold() in _CONJUNCTIONS:
+            return f"{first}{hyphen} "
+        as_one = counts[(first + second).casefold()]
         as_written = counts[f"{first}{hyphen}{second}".casefold()]
-        if (
-            in_compound
-            or not second[0].islower()
-            or as_written > counts[(first + second).casefold()]
-        ):
+        are_words = min(counts[first.casefold()], counts[second.casefold()]) > 0
+        is_compound = first.casefold() in _FIRST_PARTS or second.casefold() in _LAST_PARTS
+        if in_compound or not second[0].islower() or as_written > as_one:
             return first + hyphen
-        return first
+        return first + hyphen if is_compound and are_words and not as_one else first
 
     return [_DIVIDED.sub(joined, page) for page in pages]
