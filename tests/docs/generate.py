@@ -105,9 +105,9 @@ def _facts(name: str) -> list[tuple[str, str]]:
         if label == name:
             lines.append(("score", fact))
         elif label in scores and lines and lines[-1][1] == fact:
-            lines[-1] = (f"{lines[-1][0]}, `{label[len(name) + 1 :]}`", fact)
+            lines[-1] = (f"{lines[-1][0]}, `{label}`", fact)
         else:
-            lines.append((f"`{label[len(name) + 1 :] if label in scores else label}`", fact))
+            lines.append((f"`{label}`", fact))
     return lines
 
 
