@@ -230,3 +230,9 @@ def test_the_time_of_reading_a_source_grows_with_its_length(tmp_path: Path, piec
     path.write_text("\\begin{tabular}{l}" + piece * (100_000 // len(piece)))
     with limited(), suppress(ValueError):
         latex_text(path, 1 << 20)
+
+
+def test_a_file_is_named_without_braces_as_in_plain_tex(tmp_path: Path) -> None:
+    (tmp_path / "part.tex").write_text("One.")
+    assert printed(tmp_path, "\\input part Two.")[0].split() == ["One.", "Two."]
+    assert printed(tmp_path, "\\input gone Two.")[1] == {"missing file gone": 1}

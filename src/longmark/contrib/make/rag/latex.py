@@ -29,6 +29,7 @@ from longmark.contrib.make.rag.list_numbers import numeral
 from longmark.contrib.make.rag.paragraphs import joined
 
 _CITES = re.compile(r"(?:[a-zA-Z]*[cC]ite[a-zA-Z]*)")
+_PLAIN_NAME = re.compile(r"[^\s{}\\%\[]+")
 _TITLE_OPTION = re.compile(r"(?:^|,)\s*title\s*=\s*(\{[^{}]*\}|[^,{}]*)")
 _OF_PREAMBLES = (
     DEFINITIONS | words.FRONT | {"title", "iffalse", "input", "include", "import", "subimport"}
@@ -164,7 +165,8 @@ class _LatexReader(LatexWriter):
         self._scanner.skip_branch()
 
     def _include(self, _name: str) -> None:
-        self._read_file(self._scanner.argument(is_address=True), None)
+        name = self._scanner.match(_PLAIN_NAME)  # \input name, as in plain TeX
+        self._read_file(name[0] if name else self._scanner.argument(is_address=True), None)
 
     def _import(self, name: str) -> None:
         folder = self._scanner.argument(is_address=True)

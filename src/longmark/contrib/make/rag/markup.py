@@ -192,7 +192,8 @@ def html_text(raw: bytes) -> FileText:
             "utf-8-sig" if encoding.lower() == "utf-8" else encoding
         )
     except (LookupError, UnicodeError):
-        raise ValueError(f"is not in its encoding, {encoding}; save it as UTF-8") from None
+        name = encoding.removesuffix("-sig")
+        raise ValueError(f"is not in its encoding, {name}; save it as UTF-8") from None
     paragraphs = _paragraphs(_as_html(text) if _IS_XML.search(text[:4096]) else text)
     text, headings = joined(paragraphs)
     return FileText(
