@@ -3,6 +3,7 @@
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 from tests.report.runs import CORRECTNESS as SILENT
 from tests.report.runs import RELEVANCE, manifest, row, write_run
@@ -171,7 +172,7 @@ def test_one_system_is_summed_up_by_its_failures():
 
 
 def test_a_name_that_was_given_stands_on_pages_and_a_hash_only_where_there_is_no_other():
-    texts = {"question": "How high?", "answer": "Two metres."}
+    texts: dict[str, Any] = {"question": "How high?", "answer": "Two metres."}
     assert Example(id="own", question_id="T-1007", **texts).shown_id == "own"
     assert Example(question_id="T-1007", **texts).shown_id == "T-1007"
     nameless = Example(**texts)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from longmark.text.citations import cited_text, markers, unread_marks, without_markers
+from longmark.text.citation_forms import markers
+from longmark.text.citations import cited_text, unread_marks, without_markers
 
 IDS = frozenset({"doc_a", "doc_b", "salt.pdf", "12345"})
 

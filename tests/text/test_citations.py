@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from longmark.text.citations import cited_text, markers, without_markers
+from longmark.text.citation_forms import markers
+from longmark.text.citations import cited_text, without_markers
 
 
 def cited(answer: str, **options: object) -> list[tuple[str, tuple[str, ...]]]:

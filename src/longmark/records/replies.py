@@ -57,7 +57,7 @@ def with_texts(
 ) -> tuple[CitedSource, ...]:
     """The sources of a reply with the fullest text that its record has: a snapshot or a passage with the same id or
     address, or a passage that holds all quotations; behind them the snapshots that no source of the reply is."""
-    texts = [*contexts, *snapshots]
+    texts: list[Context | CitedSource] = [*contexts, *snapshots]
     by_id = SourceIds(text.id for text in texts)
     completed = []
     for source in sources:

@@ -126,7 +126,7 @@ def _rows(
         yield Row(
             example_id=names["example_id"],
             question_id=names.get("question_id") or names["example_id"],
-            system=names.get("system") or None,
+            system=names.get("system") or "",
             metric=column,
             score=score,
             status="undefined" if score is None else "ok",

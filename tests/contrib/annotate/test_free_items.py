@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from tests.contrib.annotate.test_assign import NOW, items_of, study_with
@@ -142,13 +142,13 @@ def test_the_index_gives_the_item_that_a_walk_over_all_items_gives(seed: int) ->
             item = chance.choice(items)
             third = chance.choice(people)
             if third not in state.by_item.get(item.id, {}):
-                status = chance.choice(["open", "done"])
+                begun: Literal["open", "done"] = chance.choice(["open", "done"])
                 state.put(
                     Assignment(
                         item.id,
                         third,
                         False,
-                        status,
+                        begun,
                         None,
                         NOW.isoformat(),
                         None,

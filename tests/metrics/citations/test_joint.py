@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tests.metrics.citations.test_citations import CASES, PUBLISHED, SOURCES
 
 from longmark.metrics.citations import METRIC, CitationsParams
-from longmark.metrics.citations._joint import WINDOW
+from longmark.metrics.citations._support import WINDOW
 from longmark.models.protocols import ChatRequest
 from longmark.records import Context, Example
 from longmark.testing import FakeChat, Scored, score_sync

@@ -73,9 +73,9 @@ class LatexLists:
 
     def next_label(self, own_form: bool = False) -> str:
         """The source of the next item's number; empty if it has none. own_form: the document defines how it looks."""
-        if not self._open or self._open[-1].label is None:
+        current = self._open[-1] if self._open else None
+        if current is None or current.label is None:
             return ""
-        current = self._open[-1]
         current.number += 1
         if own_form and current.label in _USUAL:
             return f"\\label{_COUNTERS[min(self._level(), 4) - 1]} "
