@@ -218,7 +218,7 @@ EXPECTED: dict[str, tuple[str, list[tuple[Any, ...]], str]] = {
         "Prodigy, choices",
         [
             ("a1", "", "study-ann", "rating", "good"),
-            ("a2", "", "study-bob", "rating", "good; bad"),
+            ("a2", "", "study-bob", "rating", "bad; good"),
         ],
         "1 answers that were ignored or rejected, 1 records without a label",
     ),
@@ -280,6 +280,53 @@ def test_a_side_of_label_studio_is_the_system_that_the_task_names() -> None:
             f"{path}: read as Label Studio, pairwise. Not read: 1 ratings beside the choices, 1 records without a label."
         ]
     assert choices == [("q2", "beta", "alpha", "7", "a"), ("q2", "beta", "alpha", "8", "b")]
+
+
+def test_the_same_choices_are_one_class_whatever_was_clicked_first() -> None:
+    def task(person: str, *accepted: str) -> dict[str, Any]:
+        shown = {"id": "a1", "text": "Ice sinks.", "options": [{"id": "long"}, {"id": "vague"}]}
+        return shown | {"accept": accepted, "answer": "accept", "_annotator_id": person}
+
+    records = [task("ann", "vague", "long"), task("ben", "long", "vague")]
+    records = json.loads(json.dumps(records))
+    with Labels(records) as labels:
+        assert [label.label for label in labels.select()] == ["long; vague", "long; vague"]
+
+
+def test_a_slider_a_select_and_rated_options_of_potato_are_answers_also_where_they_are_1_or_0() -> (
+    None
+):
+    def answered(schema: str, name: str, value: Any) -> list[Any]:
+        return [{"schema": schema, "name": name}, value]
+
+    state = {
+        "user_id": "ann",
+        "instance_id_to_label_to_value": {
+            "a1": [
+                answered("sure", "slider", "1"),
+                answered("grade", "select-one", "1"),
+                answered("fixed", "number", 0),
+                answered("parts", "clarity", "1"),
+                answered("parts", "depth", "4"),
+                answered("verdict", "good", "good"),
+                answered("verdict", "free_response", "It is long."),
+            ]
+        },
+    }
+    with Labels([state]) as labels:
+        values = {
+            label.metric: label.score if label.label is None else label.label
+            for label in labels.select()
+        }
+    assert values == {
+        "sure": 1.0,
+        "grade": 1.0,
+        "fixed": 0.0,
+        "parts.clarity": 1.0,
+        "parts.depth": 4.0,
+        "verdict": "good",
+        "verdict.free_response": "It is long.",
+    }
 
 
 def test_a_mapped_path_takes_the_place_of_a_declared_one() -> None:

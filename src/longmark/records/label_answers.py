@@ -19,8 +19,13 @@ _METADATA = "de.tudarmstadt.ukp.dkpro.core.api.metadata.type.DocumentMetaData"
 _NOWHERE = -1
 """A place that a text does not have: no number of characters, so that its label is refused. Without a place it would be
 a label of the whole answer."""
-_TRUE = ("true", "1")
 _NOTHING = (None, "")  # in a cell
+_NOT_CHOSEN = ("", "false")
+_SOLE_INPUTS = frozenset(
+    ("", "slider", "number", "select-one", "text_box", "scale", "confidence_level")
+)
+"""Names that Potato gives the only input of a schema (server_utils/schemas of 2.12.1). Of a schema with several inputs,
+such as options that are rated one by one or a free text beside the choices, each is a label of its own."""
 _LONGEST_CLASS = 8  # words
 _SIDES = {"left": "a", "right": "b"}
 _RATED = ("rating", "number", "choices")
@@ -28,8 +33,17 @@ _RATED = ("rating", "number", "choices")
 
 
 def labelled(value: Any) -> Any:
-    """The one value of a result: a number or a text; several texts, such as choices, joined by `; `. Anything else as it
-    is, `[{"rating": 4}]` of Label Studio's tables opened; None for an empty list."""
+    """The one value of a result: a number or a text; several texts, such as choices, joined by `; ` in alphabetical
+    order, since tools write them in the order in which a person clicked. Anything else as it is, `[{"rating": 4}]` of
+    Label Studio's tables opened; None for an empty list."""
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        value = sorted(set(value))
+    return _in_order(value)
+
+
+def _in_order(value: Any) -> Any:
+    """As `labelled`, with several texts in their order: Argilla writes choices in the order of its settings, and a list
+    of texts may also be a ranking."""
     if isinstance(value, list) and len(value) < 2:
         return labelled(value[0]) if value else None
     if isinstance(value, list) and value and all(isinstance(item, str) for item in value):
@@ -166,7 +180,7 @@ def argilla_answers(record: Any) -> list[dict[str, Any]]:
         return [
             {
                 "name": name,
-                "value": labelled(answer.get("value")),
+                "value": _in_order(answer.get("value")),
                 "user": response.get("user_id"),
                 "status": response.get("status"),
             }
@@ -179,7 +193,7 @@ def argilla_answers(record: Any) -> list[dict[str, Any]]:
         return [
             {
                 "name": name,
-                "value": labelled(answer.get("value")),
+                "value": _in_order(answer.get("value")),
                 "user": answer.get("user_id"),
                 "status": answer.get("status"),
             }
@@ -206,7 +220,7 @@ def _flat_answers(
     for value, user, status in zip(values, users, statuses, strict=True):
         yield {
             "name": column.removesuffix(_ANSWERS),
-            "value": labelled(value),
+            "value": _in_order(value),
             "user": user,
             "status": status,
         }
@@ -279,18 +293,24 @@ def _potato_labels(labels: Any) -> Iterator[dict[str, Any]]:
             inner = values.get("labels", values) if isinstance(values, Mapping) else values
             values_of[str(schema)] = dict(inner) if isinstance(inner, Mapping) else {"": inner}
     for schema, values in values_of.items():
-        chosen = [
-            name if _is_chosen(name, value) else value
-            for name, value in values.items()
-            if value not in (None, False, "", "false")
-        ]
+        chosen = []
+        for name, value in values.items():
+            if value is None or value is False or value in _NOT_CHOSEN:
+                continue
+            if _is_chosen(name, value):
+                chosen.append(name)
+            elif name in _SOLE_INPUTS:
+                yield {"name": schema, "value": labelled(value)}
+            else:
+                yield {"name": f"{schema}.{name}", "value": labelled(value)}
         if chosen:
             yield {"name": schema, "value": labelled(chosen)}
 
 
 def _is_chosen(name: str, value: Any) -> bool:
-    """Whether a value only says that its name was chosen; else it is the answer itself, as of a text box."""
-    return value is True or str(value) == name or str(value).casefold() in _TRUE
+    """Whether a value only says that its name was chosen. The value of a slider, of a number or of an option that is
+    rated is the answer itself, also where it is 1."""
+    return value is True or str(value) == name or str(value).casefold() == "true"
 
 
 _WORST_FIRST = ("Unwanted", "Questionable", "Benign")
