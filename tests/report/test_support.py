@@ -126,6 +126,25 @@ def test_a_sentence_with_citations_has_their_fates_and_the_sources_beside_it():
     assert [number for number, _, _ in beside] == [1, 2]
 
 
+def test_each_place_of_a_repeated_sentence_has_its_own_citations():
+    fates = {"1": "not supporting", "2": "needed", "3": "not supporting"}
+    claims = [
+        {
+            "claim": "It rains.",
+            "state": "supported" if fate == "needed" else "not supported",
+            "passages": [2] * (fate == "needed"),
+            "citations": [{"name": name, "fate": fate}],
+        }
+        for name, fate in fates.items()
+    ]
+    pieces = seen(*claims, answer="It rains [1]. It rains [2]. It rains [3].")
+    assert [(piece.state, [note["says"] for note in piece.notes]) for piece in pieces] == [
+        ("no", ["its sources do not support it: [1] not supporting"]),
+        ("yes", ["its sources support it: [2] needed"]),
+        ("no", ["its sources do not support it: [3] not supporting"]),
+    ]
+
+
 def test_a_sentence_whose_sources_support_a_part_of_it_has_the_grades_of_its_citations():
     partial = {"name": "1", "passages": [1], "fate": "partial support"}
     none = {"name": "2", "passages": [2], "fate": "no support"}

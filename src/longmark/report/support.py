@@ -12,6 +12,7 @@ the sentence that shares most of its words, at least a quarter. What fits nowher
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -22,7 +23,8 @@ from longmark.records.evidence import CitedClaim, ExpectedClaim, Support, Suppor
 from longmark.records.expected import NOT_SUPPORT, PARTIAL, SUPPORT
 from longmark.records.turn import Context
 from longmark.report.format import counted, listed
-from longmark.report.reasons import Places, place_of
+from longmark.report.placing import placed
+from longmark.report.reasons import Places
 from longmark.report.view import Block, OtherForm, View, ViewCell, ViewRows, read_as
 from longmark.scores.manifest import MetricFacts
 from longmark.text.entailment import CONTRADICTS, ENTAILS
@@ -68,7 +70,6 @@ _SAYS_CITED = {
     "unknown": "the example does not have the text of a source",
 }
 _SAYS_DECLINED = "it only says that there is no answer"
-_CLAIM = 0.5
 _MISSING = 0.25
 _EXCERPT = 1 / 3
 """The least share of words with which a claim, a missing fact and a sentence of a passage are put beside a text."""
@@ -220,22 +221,21 @@ def support_view(shared: ViewRows) -> View | None:
 
 
 def _claims(rows: Iterable[Row]) -> tuple[list[SupportedClaim], list[ExpectedClaim]]:
-    """The claims of all rows, each once with the same labels. OtherForm."""
+    """The claims of all rows, each once with the same labels; what a row has several times, as a sentence that the
+    answer repeats, as often as there. OtherForm."""
     claims: dict[Any, SupportedClaim] = {}
     expected: dict[Any, ExpectedClaim] = {}
     for row in rows:
         evidence = read_as(Support, row)
-        claims |= {
-            (claim.claim, *claim.passages, claim.reference): claim for claim in evidence.claims
-        }
-        expected |= {
-            (
-                reference_claim.claim,
-                *reference_claim.passages,
-                reference_claim.answer,
-            ): reference_claim
-            for reference_claim in evidence.reference_claims
-        }
+        times = Counter[Any]()
+        for claim in evidence.claims:
+            labels = (claim.claim, *claim.passages, claim.reference)
+            times[labels] += 1
+            claims[labels, times[labels]] = claim
+        for fact in evidence.reference_claims:
+            fact_labels = (fact.claim, *fact.passages, fact.answer, fact.expected_by, fact.held)
+            times[fact_labels] += 1
+            expected[fact_labels, times[fact_labels]] = fact
     return list(claims.values()), list(expected.values())
 
 
@@ -284,11 +284,17 @@ def sentences_view(
     pieces = [Piece(answer[start:end], start) for start, end in parted(answer)]
     having = [words([piece.text]) for piece in pieces]
     unplaced = Piece("")
-    for claim in claims[:_MOST]:
-        piece = _place(claim.claim, claim.quote, answer, pieces, having, _CLAIM) or unplaced
-        piece.notes.append(_note(claim, contexts, basis))
+    shown_claims = claims[:_MOST]
+    piece_at = {piece.start: piece for piece in pieces}
+    piece_of = {
+        id(claim): piece_at[start]
+        for (start, _), claims_there in placed(shown_claims, answer, ()).items()
+        for claim in claims_there
+    }
+    for claim in shown_claims:
+        piece_of.get(id(claim), unplaced).notes.append(_note(claim, contexts, basis))
     for text, fact in list(absent.items())[:_MOST]:
-        (_place(text, None, answer, pieces, having, _MISSING) or unplaced).missing.append(fact)
+        (_place(text, pieces, having) or unplaced).missing.append(fact)
     for piece in pieces:
         if piece.notes and declines(piece.text):
             declined = {"state": _DECLINED, "says": _SAYS_DECLINED, "passages": []}
@@ -297,17 +303,8 @@ def sentences_view(
     return [*pieces, *([unplaced] if unplaced.notes or unplaced.missing else [])]
 
 
-def _place(
-    text: str,
-    quote: str | None,
-    answer: str,
-    pieces: Sequence[Piece],
-    having: Sequence[set[str]],
-    least: float,
-) -> Piece | None:
-    """The piece that a text belongs to: where its quote begins, else the first with most of its words."""
-    if quote and (span := place_of(quote, answer)):
-        return next((piece for piece in reversed(pieces) if piece.start <= span[0]), None)
+def _place(text: str, pieces: Sequence[Piece], having: Sequence[set[str]]) -> Piece | None:
+    """The first piece with most of the words of a missing fact, at least a quarter; None without one."""
     text_words = words([text])
     for turned in (False, True):  # a short sentence may say more than its words
         shares = (
@@ -317,7 +314,7 @@ def _place(
         share, place = max(
             ((overlap or 0.0, -i) for i, overlap in enumerate(shares)), default=(0.0, 0)
         )
-        if share >= least:
+        if share >= _MISSING:
             return pieces[-place]
     return None
 

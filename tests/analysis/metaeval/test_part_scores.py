@@ -209,6 +209,29 @@ def test_a_repeated_sentence_has_the_claims_of_each_of_its_places() -> None:
     assert placed(claims, text, []) == {(0, 9): [claims[0]], (29, 38): [claims[1]]}
 
 
+def test_a_short_sentence_of_the_words_of_a_longer_one_has_its_own_claim() -> None:
+    text = "The sky is blue, and it is also cold [1]. It is blue [2]. Is it cold [3]?"
+    sentences = ["The sky is blue, and it is also cold.", "It is blue.", "Is it cold?"]
+    claims = [SupportedClaim(claim=sentence) for sentence in sentences]
+    places = placed(claims, text, [])
+    assert [text[slice(*place)] for place in places] == [
+        "The sky is blue, and it is also cold [1].",
+        "It is blue [2].",
+        "Is it cold [3]?",
+    ]
+    assert [*places.values()] == [[claim] for claim in claims]
+
+
+def test_places_of_a_repeated_sentence_are_told_apart_although_they_cite_differently() -> None:
+    text = "It rains [1][2]. It snows [doc_a]. It rains [1]! It rains."
+    claims = [SupportedClaim(claim=f"It rains{end}", passages=[n]) for n, end in enumerate(".!.")]
+    assert placed(claims, text, []) == {
+        (0, 16): [claims[0]],
+        (35, 48): [claims[1]],
+        (49, 58): [claims[2]],
+    }
+
+
 def test_a_quote_decides_where_a_claim_stands() -> None:
     text = "Snow falls up north. There is rain elsewhere."
     claim = SupportedClaim(claim="Snow falls up north.", quote="rain elsewhere")

@@ -77,6 +77,15 @@ def test_a_marker_between_two_words_does_not_hide_a_sentence_that_is_repeated(
     assert [one.meta["sentence_start"] for one in (first, second)] == [0, 31]
 
 
+def test_a_sentence_of_the_words_of_an_earlier_one_is_shown_as_itself(tmp_path: Path) -> None:
+    answer = "In 2019 sales were 5 and in 2020 sales were 7 [1]. In 2020 sales were 7 [2]."
+    items = items_of(tmp_path, answer=answer, contexts=["Sales were 5.", "Sales were 7."])
+    assert [(item.shown["statement"], item.shown["citation"]) for item in items] == [
+        ("In 2019 sales were 5 and in 2020 sales were 7 [1].", "1"),
+        ("In 2020 sales were 7 [2].", "2"),
+    ]
+
+
 def test_a_source_without_a_text_is_no_item(tmp_path: Path) -> None:
     sources = [{"url": "https://a.org", "text": "It rains."}, {"url": "https://b.org"}]
     answer = "It rains [a](https://a.org). It snows [b](https://b.org)."
