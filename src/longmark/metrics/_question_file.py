@@ -7,10 +7,12 @@ else by its text: examples without ids have a hash of the text as their `questio
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from longmark.errors import NoScore
+from longmark.metric import Remark
 from longmark.metrics._signed_file import path_of
 from longmark.records import Example, sources
 from longmark.records.carried import CARRIED
@@ -43,15 +45,47 @@ def expected_of(example: Example, file: str, field: str) -> tuple[Any, ...]:
     return entries
 
 
-@lru_cache(maxsize=4)
+def remarks_on_ids(example: Example, file: str, field: str) -> list[str | Remark]:
+    """What a run tells of an example that is joined by its id to a record of another question: ids such as 1, 2, 3 are
+    those of many sets."""
+    if not file or not example.question:
+        return []
+    text_hash = _file(file, field).text_hashes.get(example.question_id)
+    if text_hash in (None, question_hash(example.question)):
+        return []
+    return [
+        Remark(
+            f"The record with the question's id in {path_of(file)} has another question, and its {field} are used. If "
+            "these ids are of different sets, take them out of the file: then a record is found by the question's "
+            "text. The ids:",
+            (example.question_id,),
+        )
+    ]
+
+
 def read(file: str, field: str) -> Mapping[str, tuple[Any, ...]]:
     """Id of a question, and hash of its text where that is one question's -> its entries. BadInput with a line for each
     record that is none; UserError for a file that cannot be read."""
+    return _file(file, field).entries
+
+
+@dataclass(frozen=True, slots=True)
+class _ExpectationsFile:
+    """entries: as `read` has them; text_hashes: id of a question -> hash of its text, of records that have both."""
+
+    entries: Mapping[str, tuple[Any, ...]]
+    text_hashes: Mapping[str, str]
+
+
+@lru_cache(maxsize=4)
+def _file(file: str, field: str) -> _ExpectationsFile:
+    """A file as it is read once. Raises what `read` does."""
     path = path_of(file)
     bad = BadLines()
     by_id: dict[str, tuple[Any, ...]] = {}
     by_text: dict[str, tuple[Any, ...] | None] = {}
     lines: dict[str, int] = {}
+    text_hashes: dict[str, str] = {}
     for line, record in sources.records(path, sources.kind_of(path)):
         try:
             ids, text_hash, entries = _record(record, field)
@@ -67,11 +101,12 @@ def read(file: str, field: str) -> Mapping[str, tuple[Any, ...]]:
         by_id |= dict.fromkeys(ids, entries)
         lines |= dict.fromkeys(ids, line)
         if text_hash:
+            text_hashes |= dict.fromkeys(ids, text_hash)
             same_text = by_text.get(text_hash, entries)
             by_text[text_hash] = entries if same_text == entries else None
     bad.check()
     of_texts = {key: entries for key, entries in by_text.items() if entries is not None}
-    return {**of_texts, **by_id}
+    return _ExpectationsFile({**of_texts, **by_id}, text_hashes)
 
 
 def _record(record: Any, field: str) -> tuple[list[str], str, tuple[Any, ...]]:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import longmark
+from longmark.cli import main
 from longmark.errors import BadInput, RequestRefused, UserError
 from longmark.metrics.nuggets import FORMULAS, NuggetParams
 from longmark.models.fake import FakeChat
@@ -293,6 +294,15 @@ RECORD = {
 }
 
 
+def notices_of(
+    answers: Path, name: str, out: Path, capsys: pytest.CaptureFixture[str]
+) -> list[str]:
+    """What a run of a metric tells, a line each."""
+    arguments = ["run", str(answers), "--metrics", name, "--checker", "overlap", "--out", str(out)]
+    assert main(arguments) == 0
+    return capsys.readouterr().err.splitlines()
+
+
 def test_nuggets_of_a_file_are_found_by_the_id_of_the_question_and_by_its_text(
     tmp_path: Path,
 ) -> None:
@@ -325,6 +335,46 @@ def test_a_run_of_trec_finds_its_nuggets_by_the_topic(tmp_path: Path) -> None:
     name = f"nuggets.all@file={path}"
     result = longmark.run(answers, name, checker="overlap", out=tmp_path / "run")
     assert [(row.system, row.score) for row in result.rows()] == [("r1", 0.5)]
+
+
+def test_a_run_names_ids_under_which_the_file_has_another_question(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Every set has a question 1; a question in other letters and spaces is the same one."""
+    record = RECORD | {"query": "What is Python?"}
+    path = write(tmp_path / "nuggets.jsonl", record, record | {"qid": "q2", "query": "What is C?"})
+    answers = write(
+        tmp_path / "answers.jsonl",
+        {"id": "a", "question_id": "q1", "question": "what is  python?", "answer": "A language."},
+        {"id": "b", "question_id": "q2", "question": "What is Rust?", "answer": "A language."},
+        {"id": "c", "question_id": "q2", "answer": "A language."},
+    )
+    notices = notices_of(answers, f"nuggets.all@file={path}", tmp_path / "run", capsys)
+    (notice,) = [notice for notice in notices if "another question" in notice]
+    assert notice.startswith("1 answer: The record with the question's id")
+    assert notice.endswith("The ids: q2 (1)")
+
+
+def test_a_run_counts_answers_whose_assignments_are_incomplete_and_made_anew(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    nuggets = [{"text": "It rains.", "assignment": "support"}, {"text": "It snows."}]
+    complete = [nugget | {"assignment": "not_support"} for nugget in nuggets]
+    answers = write(
+        tmp_path / "answers.jsonl",
+        *(
+            {"id": str(number), "question": "Why?", "answer": "It rains.", "nuggets": listed}
+            for number, listed in enumerate((nuggets, complete, nuggets[1:]))
+        ),
+    )
+    notices = {
+        assigned: " ".join(
+            notices_of(answers, f"nuggets.all@assigned={assigned}", tmp_path / assigned, capsys)
+        )
+        for assigned in ("carried", "anew")
+    }
+    assert "1 answer: Some of the nuggets have an assignment" in notices["carried"]
+    assert "assignment and others" not in notices["anew"]
 
 
 def test_a_question_that_the_file_does_not_have_is_unscored_and_named(tmp_path: Path) -> None:

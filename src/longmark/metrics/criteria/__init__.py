@@ -40,7 +40,7 @@ from longmark.concurrency import concurrently
 from longmark.errors import NoScore
 from longmark.judge import ask, numbered
 from longmark.metric import Metric, Score, ScoreSpec, Why, paper
-from longmark.metrics._question_file import expected_of, read
+from longmark.metrics._question_file import expected_of, read, remarks_on_ids
 from longmark.metrics._signed_file import signed
 from longmark.metrics.criteria._relative import RATES, relative_batches, score_relative
 from longmark.models.handles import Models
@@ -208,4 +208,5 @@ METRIC = Metric(
     calls=_calls,
     view="cells",
     evidence=("question",),
+    remarks=lambda example, params: remarks_on_ids(example, params.file, "criteria"),
 )

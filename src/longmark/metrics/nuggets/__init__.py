@@ -43,8 +43,8 @@ from typing import Any, Literal
 from longmark.concurrency import concurrently
 from longmark.errors import ModelError, NoScore, OverBudget
 from longmark.judge import ask, is_empty, numbered
-from longmark.metric import Metric, Score, ScoreSpec, Silence, Why, paper
-from longmark.metrics._question_file import expected_of, read
+from longmark.metric import Metric, Remark, Score, ScoreSpec, Silence, Why, paper
+from longmark.metrics._question_file import expected_of, read, remarks_on_ids
 from longmark.metrics._signed_file import signed
 from longmark.models.handles import ChatHandle, Models
 from longmark.prompts import prompt
@@ -76,6 +76,9 @@ _BYTES = 6000  # of the nuggets in one call
 _PARTIAL_CREDIT = 0.5  # src/nuggetizer/core/metrics.py:26
 _OKAY_WEIGHT = 0.5  # autonugget_metric.py:340
 _CARRIED = "carried by the example"
+_ASSIGNED_IN_PART = (
+    "Some of the nuggets have an assignment and others have none, so that all are assigned anew."
+)
 
 ASSIGN = replace(
     prompt("""nuggets.assign(answer, question, nuggets)
@@ -259,6 +262,16 @@ def _carried(nuggets: Sequence[Nugget], params: NuggetParams) -> bool:
     return params.assigned == "carried" and all(nugget.assignment for nugget in nuggets)
 
 
+def _remarks(example: Example, params: NuggetParams) -> list[str | Remark]:
+    """What a run tells of how it takes the nuggets of an example."""
+    remarks = remarks_on_ids(example, params.file, "nuggets")
+    nuggets = () if params.file or is_empty(example) else example.nuggets or ()
+    assigned = [nugget for nugget in nuggets if nugget.assignment]
+    if params.assigned == "carried" and assigned and len(assigned) < len(nuggets):
+        remarks.append(_ASSIGNED_IN_PART)
+    return remarks
+
+
 def _batches(nuggets: Sequence[Nugget], params: NuggetParams) -> list[list[str]]:
     texts = list(dict.fromkeys(nugget.text for nugget in nuggets))
     return groups(texts, _BYTES, params.batch)
@@ -382,4 +395,5 @@ METRIC = Metric(
     view="support",
     evidence=("question",),
     silence=Silence(empty=0),
+    remarks=_remarks,
 )
