@@ -254,7 +254,7 @@ def test_a_pdf_of_too_many_pages_or_too_much_text_is_not_read(tmp_path: Path, mo
     monkeypatch.setattr(pdf_reader, "MOST_PAGES", 3)
     assert read(tmp_path) == {"a.pdf": "One.\n\nTwo.\n\nThree."}
     monkeypatch.setattr(documents, "LARGEST", len((tmp_path / "a.pdf").read_bytes()))
-    monkeypatch.setattr(pypdf.PageObject, "extract_text", lambda _page: "x" * 1_000)
+    monkeypatch.setattr(pypdf.PageObject, "extract_text", lambda _page, **_visitors: "x" * 1_000)
     assert read(tmp_path) == {"a.pdf": "! has more than 0 Mi characters of text; split it"}
 
 

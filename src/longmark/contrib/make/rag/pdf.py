@@ -1,6 +1,7 @@
-"""PDF files as plain text, by pypdf: the lines of their pages in the order in which the file draws them, without running
-heads and feet, and with words in one that are divided at the end of a line (pdf_lines.py). Pages that are pictures are
-counted. Rows of tables are lines without marks between cells; footnotes stand at the end of their page.
+"""PDF files as plain text, by pypdf: the lines of their pages in the order in which the file draws them, with raised
+digits told from others (pdf_page.py), without running heads and feet, and with words in one that are divided at the end
+of a line (pdf_lines.py). Pages that are pictures are counted. Rows of tables are lines without marks between cells;
+footnotes stand at the end of their page.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 
 from longmark.contrib.make.rag.file_text import BETWEEN, FileText
 from longmark.contrib.make.rag.pdf_lines import joined_words, without_running_heads
+from longmark.contrib.make.rag.pdf_page import page_text
 from longmark.errors import library
 
 MOST_PAGES = 20_000
@@ -36,9 +38,8 @@ def pdf_text(path: Path, limit: int) -> FileText:
             size = pictures = 0
             for page in reader.pages:
                 # A font may map a glyph to half of a surrogate pair, or to nothing.
-                pages.append(
-                    page.extract_text().encode("utf-8", "replace").decode().replace("\0", "")
-                )
+                text = page_text(page)
+                pages.append(text.encode("utf-8", "replace").decode().replace("\0", ""))
                 pictures += not pages[-1].strip() and _has_picture(page)
                 if (size := size + len(pages[-1])) > limit:
                     raise _Refused(f"has more than {limit >> 20} Mi characters of text; split it")
