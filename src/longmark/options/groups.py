@@ -189,12 +189,12 @@ class SpendingOptions(SessionSpending):
     )
     batch_examples: int = option(
         OPEN_EXAMPLES,
-        "maximum number of examples that are open at once in a batch run (default: {default})",
+        "examples that are open at once in a batch run (default: {default})",
         "N",
         part="batching examples",
     )
     keep_files: bool = option(
-        False, "keep the uploaded files of batches at the vendor", part="batching keep-files"
+        False, "keep uploaded files at the vendor", part="batching keep-files"
     )
 
 
@@ -213,7 +213,7 @@ class WorkerOptions:
     )
     ray_actors: int = option(
         1,
-        "number of Ray workers that hold each local model (default: {default})",
+        "Ray workers that hold each local model (default: {default})",
         "N",
         part="ray actors",
     )
@@ -302,8 +302,8 @@ class PrimaryOption:
 
     primary: Sequence[str] = option(
         (),
-        "the metrics or families that decide: they alone are tested together and gated, the others are exploratory "
-        "(default: all but those without a better direction decide)",
+        "the metrics or families that decide: they alone are tested together and gated (default: all with a better "
+        "direction)",
         "NAME,…",
         kind="scores",
     )
