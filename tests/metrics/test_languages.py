@@ -5,6 +5,7 @@ The text is article 1 of the Universal Declaration of Human Rights (United Natio
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -122,11 +123,16 @@ def cell(row: Row) -> str:
 
 
 def table(rows: dict[tuple[str, str], Row]) -> str:
-    """The rows as Markdown: a line for each metric, a column for each language."""
+    """The rows as Markdown: a line for each metric, a column for each language. A parameter `language` that is not
+    that of the column is left out."""
     lines = [f"| metric | {' | '.join(LANGUAGES)} |", f"| --- |{' ---: |' * len(LANGUAGES)}"]
-    for metric in dict.fromkeys(metric for metric, _ in rows):
-        cells = " | ".join(cell(rows[metric, language]) for language in LANGUAGES)
-        lines.append(f"| `{metric}` | {cells} |")
+    forms = dict.fromkeys(re.sub("(?<=@language=).+", "…", metric) for metric, _ in rows)
+    for form in forms:
+        cells = [
+            cell(row) if (row := rows.get((form.replace("…", language), language))) else "–"
+            for language in LANGUAGES
+        ]
+        lines.append(f"| `{form}` | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
@@ -182,3 +188,12 @@ def test_an_answer_in_another_language_than_its_reference_is_not_right(tmp_path:
     scores = [row.score for row in result.rows()]
     assert len(scores) == 3 * len(LANGUAGES)
     assert all(score is not None and score < 0.5 for score in scores)
+
+
+def test_the_formula_of_another_language_scores_nothing(rows: dict[tuple[str, str], Row]) -> None:
+    others = {
+        (metric, language): row.score
+        for (metric, language), row in rows.items()
+        if "@language=" in metric and not metric.endswith(f"={language}")
+    }
+    assert others and not any(score is not None for score in others.values())
