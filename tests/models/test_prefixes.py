@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
+from itertools import accumulate
 from typing import Any
 
 import orjson
@@ -24,8 +25,8 @@ PASSAGES = fence("context", "The levee held for a day. " * 200)  # 5,200 bytes
 ANSWER = fence("answer", "It held.")
 
 
-def request(task: str, passages: str = PASSAGES) -> ChatRequest:
-    shown = "\n\n".join((passages, ANSWER, task))
+def request(task: str, passages: str = PASSAGES, answer: str = ANSWER) -> ChatRequest:
+    shown = "\n\n".join((passages, answer, task))
     return ChatRequest((Message("system", "You examine texts."), Message("user", shown)))
 
 
@@ -251,7 +252,7 @@ def test_a_stopped_run_lets_no_follower_go():
 
 
 def test_anthropic_is_told_what_several_calls_begin_with_and_what_it_stores_is_priced():
-    def answer(_number: int, _path: str, _body: Any) -> tuple[int, bytes, str]:
+    def reply_of(_number: int, _path: str, _body: Any) -> tuple[int, bytes, str]:
         usage = {
             "input_tokens": 10,
             "cache_creation_input_tokens": 1300,
@@ -272,17 +273,86 @@ def test_anthropic_is_told_what_several_calls_begin_with_and_what_it_stores_is_p
         finally:
             await model.close()
 
-    with serve(answer=answer, latency=0.05) as server:
+    with serve(answer=reply_of, latency=0.05) as server:
         replies = behind(ask)
         alone = behind(lambda client: ask_alone(client, server.base_url))
     contents = [body["messages"][0]["content"] for _, _, body in server.requests]
     for content, task in zip(contents, ("1", "2"), strict=False):
-        first, second = content
-        assert first["cache_control"] == {"type": "ephemeral"}
-        assert first["text"] + second["text"] == request(task).messages[1].content
-        assert first["text"].rstrip().endswith(ANSWER.splitlines()[-1])
+        passages, answer, rest = content
+        assert passages["cache_control"] == answer["cache_control"] == {"type": "ephemeral"}
+        assert "cache_control" not in rest
+        assert "".join(block["text"] for block in content) == request(task).messages[1].content
+        assert answer["text"].rstrip().endswith(ANSWER.splitlines()[-1])
     assert contents[2] == request("1").messages[1].content  # nobody shares it: one text, no mark
     assert [reply.tokens for reply in (*replies, alone)] == [Tokens(1310, 0, 2, 1300)] * 3
+
+
+def test_anthropic_serves_the_passages_of_a_question_to_the_calls_about_another_answer():
+    def answer(_number: int, _path: str, _body: Any) -> tuple[int, bytes, str]:
+        reply = {"content": [{"type": "text", "text": "7"}], "stop_reason": "end_turn"}
+        return 200, orjson.dumps(reply), ""
+
+    other = fence("answer", "It broke at night.")
+    requests = [
+        *(request(f"task {n}") for n in range(2)),
+        *(request(f"task {n}", answer=other) for n in range(2)),
+    ]
+
+    async def ask(client: Client) -> None:
+        model = AnthropicChat(Endpoint(server.base_url), "claude", "claude", ModelSettings())
+        try:
+            await asyncio.gather(*calls(client, model, *requests))
+        finally:
+            await model.close()
+
+    with serve(answer=answer, latency=0.05) as server:
+        behind(ask)
+    marked = [marked_beginnings(body["messages"][0]["content"]) for _, _, body in server.requests]
+    assert [len(beginnings) for beginnings in marked] == [2, 2, 1, 1]
+    assert marked[0][0].rstrip().endswith(PASSAGES.splitlines()[-1])
+    for beginnings in marked[1:]:
+        assert set(beginnings) & set(marked[0])  # what the leader marked, and only that, is served
+
+
+def marked_beginnings(blocks: list[dict[str, Any]]) -> list[str]:
+    """The text up to the end of each marked block."""
+    texts = accumulate(block["text"] for block in blocks)
+    return [text for text, block in zip(texts, blocks, strict=True) if "cache_control" in block]
+
+
+def test_a_request_has_at_most_four_marks_those_of_the_longest_beginnings():
+    passages = "\n\n".join(fence("context", f"The levee {n} held. " * 300) for n in range(6))
+    several = request("task", passages)
+    ahead = prefixes.Prefixes(marks=True)
+    beginnings = prefixes.beginnings_of(several)
+    ended = asyncio.new_event_loop().create_future()
+    turn = prefixes.PrefixTurn(beginnings, ahead, ended, follows=beginnings[0])
+    ends = sorted(beginning.end for beginning in beginnings)
+    assert len(ends) == 7
+    assert turn.mark() == ends[-4:]
+
+
+def test_no_call_waits_for_one_whose_request_marks_nothing():
+    class MarkingVendor(HeldVendor):
+        marks_prefixes = True
+
+        async def chat(self, request: ChatRequest) -> ChatReply:
+            turn = prefixes.MARK.get()
+            assert turn is not None
+            turn.mark()
+            return await super().chat(request)
+
+    async def ask(client: Client) -> None:
+        model = MarkingVendor()
+        alone = calls(client, model, request("1"))
+        await until(model, 1)
+        later = calls(client, model, request("2"), request("3"))
+        await until(model, 2)
+        assert model.began == ["1", "2"]  # 3 waits for 2, which marks what they share
+        model.go.set()
+        await asyncio.gather(*alone, *later)
+
+    behind(ask)
 
 
 async def ask_alone(client: Client, base_url: str) -> ChatReply:

@@ -8,6 +8,7 @@ API reference (Messages), its guides to stop reasons, extended thinking and stru
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 from longmark.models.http import Endpoint, Refusal
@@ -82,17 +83,22 @@ class AnthropicChat(HttpChat):
 
 
 def _marked(messages: list[Message]) -> list[Any]:
-    """The messages, the last one in two blocks where other calls begin as it does: the first block is what Anthropic
-    shall cache. Both have the text of the message together."""
+    """The messages, the last one in blocks where other calls begin as it does: Anthropic shall cache what each block but
+    the last ends. Together they have the text of the message."""
     turn = MARK.get()
-    end = turn.mark() if turn is not None else 0
-    if end <= 0:
+    ends = turn.mark() if turn is not None else ()
+    if not ends:
         return list(messages)
     *before, last = messages
     blocks: list[dict[str, Any]] = [
-        {"type": "text", "text": last.content[:end], "cache_control": {"type": "ephemeral"}},
-        {"type": "text", "text": last.content[end:]},
+        {
+            "type": "text",
+            "text": last.content[start:end],
+            "cache_control": {"type": "ephemeral"},
+        }
+        for start, end in pairwise((0, *ends))
     ]
+    blocks.append({"type": "text", "text": last.content[ends[-1] :]})
     return [*before, {"role": last.role, "content": blocks}]
 
 

@@ -6,8 +6,9 @@ leads. Those that begin alike and come before it has ended wait for it; then the
 
 Rules of the vendors, as their documentation has them (2026): OpenAI, DeepSeek and Gemini cache by themselves, OpenAI
 from 1,024 tokens in steps of 128; Anthropic caches what a block marks (`cache_control`), from 1,024 tokens for most
-models, and charges a quarter more for what it takes in; vLLM and SGLang cache whole blocks of any length. A beginning
-lasts some minutes.
+models, and charges a quarter more for what it takes in. It serves a beginning only up to the end of a marked block, so
+each beginning of a request is marked, also a shorter one that calls about another answer share; up to four marks cost
+nothing. vLLM and SGLang cache whole blocks of any length. A beginning lasts some minutes.
 
 A call waits only where that saves a thousand tokens beyond what is served anyway, at most `LONGEST` seconds, and only
 for calls of endpoints: a model on this machine gets its calls one after the other. Where `IN_VAIN` followers in a row
@@ -33,6 +34,7 @@ LONGEST = 30.0  # seconds that a call waits for its leader
 LASTS = (
     240.0  # seconds that a beginning is taken to be served; the vendors say five minutes and more
 )
+MARKS = 4  # of a request at most (Anthropic)
 IN_VAIN = 8  # followers in a row that were served nothing, after which no call waits
 
 _CLOSING = re.compile(r"</[\w.]+ [0-9a-f]{8}>\n")  # of an input (`prompts.fence`)
@@ -53,33 +55,40 @@ class Beginning:
 
 @dataclass(slots=True)
 class PrefixTurn:
-    """Of one call. follows: whether it waited, or begins with what was served before; marked: the characters of the last
-    message that its request marks as the beginning to cache; 0: none."""
+    """Of one call. ended: when it ends; follows: the beginning that it waited for, or that was served before; marked:
+    the ends of the beginnings that its request marks; None: it has not been sent."""
 
     beginnings: Sequence[Beginning]
     prefixes: Prefixes
+    ended: asyncio.Future[None]
     follows: Beginning | None = None
-    marked: int = 0
+    marked: Sequence[int] | None = None
 
-    def mark(self) -> int:
-        """How many characters of the last message are to be marked as worth caching: those that it shares with a call
-        that waits, or that it waited for; 0: none."""
+    def mark(self) -> Sequence[int]:
+        """Where the beginnings end that are to be marked as worth caching, ascending, in characters of the last message:
+        the longest that it shares with a call that waits, or that was served before, and those within it."""
         waited = [
             beginning for beginning in self.beginnings if self.prefixes.waiting.get(beginning.key)
         ]
         shared = [*waited, *([self.follows] if self.follows else [])]
-        self.marked = max((beginning.end for beginning in shared), default=0)
+        longest = max((beginning.end for beginning in shared), default=0)
+        ends = sorted(beginning.end for beginning in self.beginnings if beginning.end <= longest)
+        self.marked = ends[-MARKS:]
         return self.marked
+
+    def serves(self, beginning: Beginning) -> bool:
+        """Whether the endpoint will serve this beginning, as far as is known, when the call has ended."""
+        return not self.prefixes.marks or self.marked is None or beginning.end in self.marked
 
 
 @dataclass(slots=True)
 class Prefixes:
-    """The beginnings of the calls to one model. leading: those of calls under way, each with what ends with the call;
-    served: when a call with it ended; waiting: how many calls wait for it; marks: whether the endpoint caches only what
-    a request marks."""
+    """The beginnings of the calls to one model. leading: those of calls under way, each with its call; served: when a
+    call with it ended; waiting: how many calls wait for it; marks: whether the endpoint caches only what a request
+    marks."""
 
     marks: bool = False
-    leading: dict[int, asyncio.Future[None]] = field(default_factory=dict)
+    leading: dict[int, PrefixTurn] = field(default_factory=dict)
     served: dict[int, float] = field(default_factory=dict)
     waiting: dict[int, int] = field(default_factory=dict)
     in_vain: int = 0
@@ -91,32 +100,33 @@ class Prefixes:
         if not beginnings:
             yield
             return
-        turn = PrefixTurn(beginnings, self)
-        await self._wait(turn, stopped)
         loop = asyncio.get_running_loop()
-        ended: asyncio.Future[None] = loop.create_future()
-        led = [beginning for beginning in beginnings if beginning.key not in self.leading]
-        self.leading.update({beginning.key: ended for beginning in led})
+        turn = PrefixTurn(beginnings, self, loop.create_future())
+        await self._wait(turn, stopped)
+        for beginning in beginnings:
+            if self._leader(beginning) is None:
+                self.leading[beginning.key] = turn
         token = MARK.set(turn)
+        answered = False
         try:
             yield
-        except BaseException:
-            turn.marked = -1  # nothing is served
-            raise
+            answered = True
         finally:
             MARK.reset(token)
-            for beginning in led:
-                del self.leading[beginning.key]
-            if turn.marked >= 0:
-                ends = [
-                    beginning
-                    for beginning in beginnings
-                    if not self.marks or beginning.end <= turn.marked
-                ]
+            for beginning in beginnings:
+                if self.leading.get(beginning.key) is turn:
+                    del self.leading[beginning.key]
+            if answered and not (self.marks and turn.marked is None):
+                ends = [beginning for beginning in beginnings if turn.serves(beginning)]
                 for end in ends:  # the latest last, as `_forget` has them
                     self.served.pop(end.key, None)
                     self.served[end.key] = loop.time()
-            ended.set_result(None)
+            turn.ended.set_result(None)
+
+    def _leader(self, beginning: Beginning) -> PrefixTurn | None:
+        """The call under way after which this beginning will be served."""
+        leader = self.leading.get(beginning.key)
+        return leader if leader is not None and leader.serves(beginning) else None
 
     async def _wait(self, turn: PrefixTurn, stopped: asyncio.Event) -> None:
         """Waits as long as that is worth it: for the call that has the longest of these beginnings."""
@@ -128,30 +138,32 @@ class Prefixes:
             served = next(
                 (beginning for beginning in turn.beginnings if beginning.key in self.served), None
             )
-            turn.follows = served or turn.follows
+            turn.follows = served or (None if self.marks else turn.follows)
             served_size = served.size if served else 0
-            leader = next(
+            awaited = next(
                 (
-                    beginning
+                    (beginning, leader)
                     for beginning in turn.beginnings
-                    if beginning.key in self.leading and beginning.size - served_size >= LEAST
+                    if beginning.size - served_size >= LEAST
+                    and (leader := self._leader(beginning)) is not None
                 ),
                 None,
             )
-            if leader is None or now >= until:
+            if awaited is None or now >= until:
                 return
-            turn.follows = leader
-            self._count_waiting(leader.key, 1)
+            beginning, leader = awaited
+            turn.follows = beginning
+            self._count_waiting(beginning.key, 1)
             stop = asyncio.ensure_future(stopped.wait())
             try:
                 await asyncio.wait(
-                    (self.leading[leader.key], stop),
+                    (leader.ended, stop),
                     timeout=until - now,
                     return_when=asyncio.FIRST_COMPLETED,
                 )
             finally:
                 stop.cancel()
-                self._count_waiting(leader.key, -1)
+                self._count_waiting(beginning.key, -1)
 
     def _count_waiting(self, key: int, change: int) -> None:
         """Keeps no count of 0: a run has as many beginnings as passages."""
