@@ -27,7 +27,8 @@ _HEAD = """\
 
 One section for each metric, as `longmark metrics NAME` prints it. A name selects everything under it: `ccrs` the
 five metrics of the family, `score.readability` both of its scores, `score.readability.grade_level` that one.
-A parameter, `@NAME` below, is part of the name: `classic.bleu@form=climaqa` ([parameters](run.md#parameters)).
+A parameter, `@NAME` below, is part of the name: `classic.bleu@form=climaqa` ([parameters](run.md#parameters)). It
+stands with its values, the default first; *published* is what `--as-published` sets.
 A line before the sections of a family holds for all of its metrics, or for those that it names.
 Where nothing else is said, a metric calls no model, and scores the last answer of a conversation or each (`--turns`).
 
@@ -111,11 +112,24 @@ def _facts(name: str) -> list[tuple[str, str]]:
     return lines
 
 
+def _parameter(label: str, fact: str) -> str:
+    """A parameter with its values, the default first: `@plan=joint|each` (published: each)."""
+    kind, _, rest = fact.partition(", default ")
+    default, _, published = rest.partition(", --as-published ")
+    others = [one for one in kind.split(" or ") if one != default] if " or " in kind else []
+    values = "|".join([default.strip(), *others])
+    name = label.strip("`")
+    shown = f"`{name}={values}`" if values else f"`{name}`"
+    return f"{shown} (published: {published})" if published else shown
+
+
 def _common(line: tuple[str, str], whose: Collection[str], family: Mapping[str, object]) -> str:
     """A fact of several metrics of a family, with their names unless it is of all."""
     label, fact = line
     short = (f"`{name.partition('.')[2]}`" for name in whose)
     of = "" if len(whose) == len(family) else f" ({', '.join(short)})"
+    if label.startswith("`@"):
+        return f"- {_parameter(label, fact)}{of}"
     return f"- {label}{of}: {fact}"
 
 
@@ -123,7 +137,11 @@ def _section(
     name: str, lines: Iterable[tuple[str, str]], common: Collection[tuple[str, str]]
 ) -> str:
     title, _, text = docstring(name).partition("\n\n")
-    listed = [f"- {label}: {fact}" for label, fact in lines if (label, fact) not in common]
+    own = [line for line in lines if line not in common]
+    parameters = [_parameter(*line) for line in own if line[0].startswith("`@")]
+    listed = [f"- {label}: {fact}" for label, fact in own if not label.startswith("`@")]
+    if parameters:
+        listed.append(f"- {', '.join(parameters)}")
     return "\n".join(
         [f"### {name}", "", f"**{title.replace(chr(10), ' ')}**", "", text, "", *listed, ""]
     )
