@@ -235,6 +235,19 @@ def test_any_language_is_read_where_that_was_asked_for():
     assert checker.name == "embedded@threshold=0.5,language=any"
 
 
+def test_a_reply_stored_for_any_language_does_not_stand_in_where_the_language_is_refused():
+    asked, refused = made("embedded@language=any")[0], made("embedded")[0]
+    assert asked.identity != refused.identity
+
+
+def test_a_book_of_another_script_behind_a_long_english_preface_is_refused():
+    checker, model, _ = made()
+    preface = "This book is free for all to read. " * 200
+    with pytest.raises(Unsupported, match="another script"):
+        supported(checker, preface + "Плотина прорвалась в июне. " * 2000, "The dam broke.")
+    assert model.prompts == []
+
+
 @pytest.mark.parametrize("claim", ["大坝在六月决口了。", "Der Damm brach im Juni."])
 def test_chinese_and_german_are_read_as_both_were_measured(claim: str):
     checker, model, _ = made()
@@ -303,7 +316,7 @@ def test_the_signature_shows_the_threshold_and_no_endpoint():
 
 
 def test_a_claim_that_shares_too_few_words_is_not_asked_and_has_the_probability_of_word_overlap():
-    checker, model, _ = made("embedded@overlap=0.5")
+    checker, model, _ = made("embedded@overlap=0.4")
     premise = "The dam broke in June. Rain fell."
     asked, half, skipped, without_words = supported(
         checker, premise, "dam broke", "dam held", "towns drowned", "…"
@@ -320,12 +333,12 @@ def test_a_claim_that_shares_too_few_words_is_not_asked_and_has_the_probability_
     assert len(model.prompts) == 3
     assert supported(checker, premise, "towns drowned") == [skipped]
     assert len(model.prompts) == 3
-    assert checker.name == "embedded@threshold=0.5,overlap=0.5"
-    assert checker.identity.startswith(made()[0].identity + ":overlap=0.5:")
+    assert checker.name == "embedded@threshold=0.5,overlap=0.4"
+    assert checker.identity.startswith(made()[0].identity + ":overlap=0.4:")
 
 
 def test_a_claim_that_shares_too_few_words_is_asked_where_a_sentence_is_close_enough():
-    checker, model, embedder = made("embedded@overlap=0.5,closest=0.4")
+    checker, model, embedder = made("embedded@overlap=0.4,closest=0.4")
     premise = "The dam broke in June. Rain fell."
     close, far, shared = supported(checker, premise, "Towns drowned", "Nobody came", "dam broke")
     plain = supported(made()[0], premise, "Towns drowned", "dam broke")
@@ -333,8 +346,8 @@ def test_a_claim_that_shares_too_few_words_is_asked_where_a_sentence_is_close_en
     assert far == pytest.approx(1 / (1 + math.exp(1.390)))  # of word overlap, for a share of 0
     assert len(model.prompts) == 2
     assert "dam broke" not in embedder.texts[: embedder.texts.index("Nobody came")]
-    assert checker.name == "embedded@threshold=0.5,overlap=0.5,closest=0.4"
-    by_overlap = made("embedded@overlap=0.5")[0].identity
+    assert checker.name == "embedded@threshold=0.5,overlap=0.4,closest=0.4"
+    by_overlap = made("embedded@overlap=0.4")[0].identity
     assert checker.identity == by_overlap + ":closest=0.4"
 
 
@@ -354,6 +367,10 @@ def test_settings_of_a_name():
         ("embedded@overlap=0", "the overlap is a share of words between 0 and 1"),
         ("embedded@overlap=0.3,closest=1", "the closest is a cosine between 0 and 1"),
         ("embedded@closest=0.4", "closest goes with overlap"),
+        # 1 / (1 + exp(1.390 - 2.985 * share)) is .5 at .4657 and .3 at .1818; it is .199 for a share of 0
+        ("embedded@overlap=0.47", "supported at the threshold 0.5; set overlap to 0.46 at most"),
+        ("embedded@overlap=0.2,threshold=0.3", "threshold 0.3; set overlap to 0.18 at most"),
+        ("embedded@threshold=0.15,overlap=0.1", "leave overlap out, or set a higher threshold"),
         ("embedded-nli@overlap=0.3,closest=0.4", "looks for no closest sentence"),
     ):
         with pytest.raises(UserError, match=said):

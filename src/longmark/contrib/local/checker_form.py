@@ -14,6 +14,7 @@ from typing import Any, cast
 from longmark import errors
 from longmark.home import sha256
 from longmark.models import OTHER_CLAIM_CHECKER
+from longmark.text.overlap import share_of
 
 THRESHOLD = 0.5
 """Of the probability of support. The curve was fitted with as many supported as unsupported claims of each source that
@@ -77,6 +78,18 @@ def checker_settings(name: str) -> CheckerSettings:
                 f"--checker {name}: {setting!r} is no setting of the checker; it has threshold=PROBABILITY, "
                 "language=en or language=any, context=none or context=before, overlap=SHARE, and closest=COSINE"
             )
+    # A claim that is not asked has the probability of word overlap, which must not call it supported.
+    most_overlap = share_of(settings.threshold)
+    if settings.overlap > most_overlap:
+        raise errors.UserError(
+            f"--checker {name}: with overlap={settings.overlap:g} shared words alone would call claims supported at the "
+            f"threshold {settings.threshold:g}; "
+            + (
+                f"set overlap to {math.floor(most_overlap * 100) / 100:g} at most"
+                if most_overlap >= 0.01
+                else "leave overlap out, or set a higher threshold"
+            )
+        )
     if settings.closest is not None and not settings.overlap:
         raise errors.UserError(
             f"--checker {name}: closest goes with overlap, as in overlap=0.3,closest=0.4: a claim below both is not asked"

@@ -69,6 +69,7 @@ _READ = ("LATIN", "CJK UNIFIED")
 """How the Unicode names of letters begin whose languages were measured: English, German and Chinese, on translations of
 the same pairs (docs/checkers.md). The model was trained on English."""
 _FOREIGN = 0.5  # share of other letters from which a text is not read
+_LOOKED_AT = 4000  # characters of a text by which its script is known
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +169,10 @@ class ClaimChecker:
         )
         if settings.overlap:  # the probabilities of claims that are not asked are of word overlap
             self.identity += f":overlap={settings.overlap:g}:{OVERLAP_VERSION}"
+        if (
+            settings.language != "en"
+        ):  # else a stored reply would stand where this language is refused
+            self.identity += f":language={settings.language}"
         if settings.closest is not None:
             self.identity += f":closest={settings.closest:g}"
         if adapter is not None:
@@ -420,6 +425,9 @@ def _normal(text: str) -> str:
 
 
 def _foreign(text: str) -> bool:
-    letters = [character for character in text[:4000] if character.isalpha()]
+    step = max(
+        1, len(text) // _LOOKED_AT
+    )  # from end to end: a book's preface can be of another language
+    letters = [character for character in text[::step] if character.isalpha()]
     read = sum(unicodedata.name(character, "").startswith(_READ) for character in letters)
     return bool(letters) and len(letters) - read > _FOREIGN * len(letters)
