@@ -248,6 +248,7 @@ def test_without_a_column_for_the_answer_nothing_is_read_by_a_proposal(
         ({"app_version": ["a", "a", "b", "b"]}, {"system": "app_version"}),
         ({"app_version": ["a", "b", "c", "d"]}, {}),
         ({"version": ["a", "a", "a", "a"]}, {}),
+        ({"llm": ["a", "a", "b", ""]}, {"system": "llm"}),  # one question has both
         ({"system_id": ["a", "a", "b", "b"]}, {}),
     ],
 )

@@ -350,3 +350,48 @@ def test_scores_in_a_cell_are_counted(tmp_path: Path) -> None:
     reading = Reading(path)
     list(reading.singles())
     assert +reading.ignored == {"scores of Braintrust's scorers": 2}
+
+
+SEVERAL = [
+    {"question": f"Why is {thing}?", "answer": f"{model} says so.", "model": model}
+    for thing in ("ice light", "salt white")
+    for model in ("small", "large")
+]
+
+
+@pytest.mark.parametrize("records", [SEVERAL, SEVERAL[:2], [*SEVERAL[:1], *SEVERAL[3:]] * 2])
+def test_several_models_that_no_field_reads_are_said_to_be_one_system(
+    records: list[dict[str, Any]],
+) -> None:
+    reading = Reading([{"id": place} | record for place, record in enumerate(records)])
+    assert {example.system for example in reading.singles()} == {None}
+    assert [notice for notice in reading.notices if "one system" in notice] == [
+        "The answers of 2 values of model are one system. To tell them apart: mapping={'system': 'model'}"
+    ]
+
+
+@pytest.mark.parametrize("mapping", [{"system": "model"}, {"system": ""}])
+def test_who_says_what_the_system_is_hears_nothing_of_models(mapping: dict[str, str]) -> None:
+    reading = Reading(SEVERAL, mapping=mapping)
+    systems = [example.system for example in reading.singles()]
+    assert systems == (["small", "large"] * 2 if mapping["system"] else [None] * 4)
+    assert reading.notices == ()
+
+
+def test_a_model_that_is_the_same_for_all_is_no_second_system() -> None:
+    reading = Reading([{**record, "model": "small"} for record in SEVERAL])
+    list(reading)
+    assert reading.notices == ()
+
+
+def test_words_for_a_missing_value_are_texts_of_an_answer_and_are_said(tmp_path: Path) -> None:
+    path = tmp_path / "answers.csv"
+    path.write_text("question,answer,contexts\nWhy?,None,null\nWho?,nan,nan\nWhen?,,None\n")
+    reading = Reading(path)
+    examples = list(reading.singles())
+    assert [example.answer for example in examples] == ["None", "nan", None]
+    assert [example.contexts for example in examples] == [(), (), ()]
+    assert reading.notices == (
+        '2 texts in the field answer are "None", "nan", which programs write for a missing value, and count as '
+        "texts. If nothing was there, leave the cell empty or write null.",
+    )

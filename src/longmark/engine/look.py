@@ -17,7 +17,6 @@ from longmark.records import Example, Pair, proposals
 from longmark.records.documents import SharedDocuments
 from longmark.records.pair import Answered
 from longmark.records.read import ExampleSource, Reading
-from longmark.records.recurring import RecurringColumns
 
 FIRST = 1000
 """Examples that are read if the caller does not say how many: enough to see what a file is, in seconds."""
@@ -98,10 +97,8 @@ def look(examples: ExampleSource, *, limit: int = FIRST, **reading: Any) -> Look
     first: list[tuple[int, Answered]] = []
     kept_columns: dict[str, bool] = {}
     documents = SharedDocuments()
-    recurring = RecurringColumns()
     for example in source:
         documents.add(source.line, example)
-        recurring.add(example)
         if len(first) < _EXAMPLES:
             first.append((source.line, example))
         counts.update(name for name in _FIELDS if _has(example, name))
@@ -130,7 +127,7 @@ def look(examples: ExampleSource, *, limit: int = FIRST, **reading: Any) -> Look
         ignored=dict(+source.ignored),
         kept=kept_columns,
         proposed=_proposed(counts, [example.meta for _, example in first], pairs=bool(source.pairs))
-        | recurring.proposed,
+        | source.recurring.proposed,
         bad=source.bad,
         bad_lines=tuple(source.bad_lines),
         examples=tuple(first),

@@ -39,8 +39,8 @@ _SPELLED = re.compile(
 _OBJECTS = re.compile(r"\[\s*[A-Z][\w.]*\(\w+=|(?:Document|TextNode|NodeWithScore)\(\w+=")
 _EMPTY = re.compile(r"\(\)|set\(\)|(?:np\.|numpy\.)?array\(\[\](?:, dtype=\w+)?\)")
 _ARRAYS = ("array", "set", "frozenset")
-NOTHING = frozenset(("None", "nan", "NaN", "<NA>"))
-"""What Python and pandas print for a missing value."""
+NOTHING = frozenset(("None", "nan", "NaN", "<NA>", "null"))
+"""What Python and pandas print for a missing value, and JSON writes."""
 
 
 class NotRead(ValueError):

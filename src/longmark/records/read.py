@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import chain
@@ -12,7 +11,7 @@ from typing import Any
 from longmark.errors import BadInput, UserError
 from longmark.options import named
 from longmark.records import beir, containers, parts, proposals, sources
-from longmark.records.columns import Columns, columns_shown, field_of, is_like_an_id
+from longmark.records.columns import Columns, columns_shown, field_of
 from longmark.records.conversation import answers, check_mode, scored
 from longmark.records.encodings import check_encoding, encoding_note
 from longmark.records.example import Example, Question
@@ -22,11 +21,12 @@ from longmark.records.ideal_passages import retrieval_is_in
 from longmark.records.kept import KeptFile
 from longmark.records.merged import MergedSystems
 from longmark.records.messages import parsed
+from longmark.records.odd_texts import OddTexts
 from longmark.records.pair import Answered, Pair, singles
 from longmark.records.passages import PassageRows
 from longmark.records.question_file import SECOND_TURNS, QuestionFile
 from longmark.records.record_reading import BadRecord
-from longmark.records.recurring import MOST_EXAMPLES
+from longmark.records.recurring import MOST_EXAMPLES, RecurringColumns
 from longmark.records.repeats import other_kind, repeated
 from longmark.records.repeats import seen_ids as seen_ids
 from longmark.records.shapes import Shape
@@ -36,11 +36,6 @@ from longmark.records.values import Problem
 
 ExampleSource = str | Path | KeptFile | Iterable[Answered | Mapping[str, Any]] | Any
 """A file, Examples or records, or a table: a DataFrame of pandas or polars, a table of pyarrow."""
-
-_FEWEST_IDS = 3  # texts below which nothing is said of them
-_CELL = 32_767
-"""Characters that a cell of Excel holds (support.microsoft.com, "Excel specifications and limits"). Programs that write
-spreadsheets cut longer texts, some of them without a word. Excel counts UTF-16 code units, openpyxl code points."""
 
 
 class Reading:
@@ -133,15 +128,13 @@ class Reading:
         self.conversations = 0
         self._answers: set[str] = set()
         self._merged = MergedSystems()
+        self.recurring = RecurringColumns()
         self._wrong = BadLines()
         self.name = str(examples) if self._kind else "records"
         self.good = self.line = 0
         self.answered = False
         self.pairs: bool | None = None
-        self._texts: Counter[str] = Counter()
-        self._like_ids: Counter[str] = Counter()
-        self._cut: Counter[str] = Counter()
-        self._first_cut = 0
+        self._odd_texts = OddTexts()
         self._passages = PassageRows()
         self._expectations = ExpectationsOfQuestions()
 
@@ -262,52 +255,21 @@ class Reading:
             self._of_folder,
             *of_questions,
             predicted,
-            *self.ids_for_texts,
+            *(() if self.part else self._odd_texts.notices(self.name)),
             put_together,
-            self._cut_texts(),
             *self._expectations.notices(),
             *self._merged.notices(),
+            self.merged_systems,
         )
         return tuple(filter(None, notices))
 
-    def _cut_texts(self) -> str:
-        """That texts are as long as a cell of a spreadsheet can be; "" where none is."""
-        if self.part or not self._cut:
-            return ""
-        kinds = ", ".join(f"{count:,} {field}" for field, count in sorted(self._cut.items()))
-        return (
-            f"Texts of {self.name} have {_CELL:,} characters, the most that a cell of a spreadsheet holds ({kinds}; the "
-            f"first in {self.name}:{self._first_cut}): they may have been cut. Export the texts in another way, such as "
-            "JSON Lines."
-        )
-
     @property
-    def ids_for_texts(self) -> tuple[str, ...]:
-        """That all references or passages that were read could be ids, with the option that leaves them out."""
-        notices = []
-        for field, texts in self._texts.items():
-            if texts >= _FEWEST_IDS and self._like_ids[field] == texts and not self.part:
-                notices.append(
-                    f"All {texts:,} {field} of {self.name} look like ids, without a space. If they are ids and not "
-                    f"texts, leave them out: {named('mapping', {field: ''})}"
-                )
-        return tuple(notices)
-
-    def _look_at_texts(self, example: Answered) -> None:
-        texts = {
-            "contexts": [context.text for context in example.contexts],
-            "references": example.references,
-        }
-        for field, values in texts.items():
-            self._texts[field] += len(values)
-            self._like_ids[field] += sum(map(is_like_an_id, values))
-        for field in ("question", "answer", "a", "b"):
-            text = getattr(example, field, None)
-            texts[field] = [text] if text else []
-        for field, values in texts.items():
-            if cut := sum(map(_fills_a_cell, values)):
-                self._first_cut = self._first_cut or self.line
-                self._cut[field] += cut
+    def merged_systems(self) -> str:
+        """That a column which no field reads names several systems; "" where it does not, or a caller says what to do."""
+        declared = self.part or (self.shape is not None and self.shape.merged)
+        return (
+            "" if declared or "system" in (self._mapping or {}) else self.recurring.merged_systems()
+        )
 
     def holds_pairs(self) -> bool:
         """Whether the first record that can be read is a pair."""
@@ -326,11 +288,9 @@ class Reading:
 
     def __iter__(self) -> Iterator[Answered]:
         self.answered = False
-        self._texts = Counter()
-        self._like_ids = Counter()
-        self._cut = Counter()
-        self._first_cut = 0
+        self._odd_texts = OddTexts()
         self._expectations = ExpectationsOfQuestions()
+        self.recurring = RecurringColumns()
         self.good = 0
         self._wrong = BadLines()
         self.pairs = self.part.pairs if self.part else None
@@ -355,8 +315,9 @@ class Reading:
                             or example.answer is not None
                         )
                         self.line = line
-                        self._look_at_texts(example)
+                        self._odd_texts.add(line, example)
                         self._expectations.add(example)
+                        self.recurring.add(example)
                         yield example
                         continue
                     else:
@@ -490,10 +451,3 @@ def _each(raw: Iterator[tuple[int, Any]], shape: Shape) -> Iterator[tuple[int, A
     for row, (place, record) in enumerate(raw):
         for opened in shape.opened(record, row):
             yield place, opened
-
-
-def _fills_a_cell(text: str) -> bool:
-    """Whether a text is as long as a cell can be, in either count."""
-    if not _CELL // 2 < len(text) <= _CELL:
-        return False
-    return len(text) == _CELL or len(text.encode("utf-16-le", "surrogatepass")) == 2 * _CELL

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
+from longmark.options import named
 from longmark.records.example import Example
 from longmark.records.pair import Answered
 
@@ -32,7 +33,21 @@ _ID_WORDS = frozenset(
     )
 )
 """Words of a name that say that the column numbers something."""
-_SYSTEM_WORDS = frozenset(["system", "model", "pipeline", "version", "build", "variant", "release"])
+_SYSTEM_WORDS = frozenset(
+    (
+        "system",
+        "model",
+        "pipeline",
+        "version",
+        "build",
+        "variant",
+        "release",
+        "generator",
+        "llm",
+        "checkpoint",
+        "deployment",
+    )
+)
 _BOUNDARY = re.compile(r"[\W_]+|(?<=[a-z0-9])(?=[A-Z])")
 _LONGEST = 80  # characters of an id or of the name of a system
 _MOST_SYSTEMS = 50
@@ -50,6 +65,7 @@ class RecurringColumns:
         self._no_ids = set[str]()
         self._unique: dict[str, set[str] | None] = {}
         self._systems: dict[str, Counter[str]] = {}
+        self._systems_of_question: dict[tuple[str, str], set[str]] = {}
         self._named = {"id": False, "question_id": False, "system": False}
 
     def add(self, example: Answered) -> None:
@@ -65,8 +81,10 @@ class RecurringColumns:
                 continue
             words = {word.lower() for word in _BOUNDARY.split(column) if word}
             text = str(value).strip()
-            if words & _SYSTEM_WORDS and not words & _ID_WORDS and len(text) <= _LONGEST:
+            if words & _SYSTEM_WORDS and not words & _ID_WORDS and 0 < len(text) <= _LONGEST:
                 self._systems.setdefault(column, Counter())[text] += 1
+                answered = (column, example.question_id)
+                self._systems_of_question.setdefault(answered, set()).add(text)
             if words & _ID_WORDS:
                 self._add_unique(column, text)
             if words & _ID_WORDS and example.question and column not in self._no_ids:
@@ -93,7 +111,8 @@ class RecurringColumns:
     @property
     def proposed(self) -> dict[str, str]:
         """Field -> column. id: every example has a value of its own; question_id: each of its values has one question
-        and each question one value, and some occur more than once; system: a few values, each of several examples."""
+        and each question one value, and some occur more than once; system: a few values, each of several examples, or
+        all of them of one question."""
         columns = dict[str, str]()
         examples = min(self._examples, MOST_EXAMPLES)
         unique = [
@@ -110,14 +129,31 @@ class RecurringColumns:
         ]
         if ids and not self._named["question_id"]:
             columns["question_id"] = ids[0]
+        compared = {
+            column
+            for (column, _), values in self._systems_of_question.items()
+            if len(values) == len(self._systems[column])
+        }
         systems = [
             column
             for column, counts in self._systems.items()
-            if 1 < len(counts) <= _MOST_SYSTEMS and min(counts.values()) > 1
+            if 1 < len(counts) <= _MOST_SYSTEMS and (column in compared or min(counts.values()) > 1)
         ]
         if systems and not self._named["system"]:
             columns["system"] = systems[0]
         return columns
+
+    def merged_systems(self) -> str:
+        """That the answers of several values of a column are one system, with the option that tells them apart; ""
+        where an example names its system, or no column could."""
+        column = self.proposed.get("system")
+        if column is None:
+            return ""
+        option = named("mapping", {"system": column})
+        return (
+            f"The answers of {len(self._systems[column]):,} values of {column} are one system. To tell them apart: "
+            f"{option}"
+        )
 
 
 def recurring(examples: Iterable[Answered]) -> dict[str, str]:
