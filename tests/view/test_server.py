@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,6 +23,8 @@ from tests.report.test_filters import two_systems
 from tests.view.serving import ServedView, serving
 from tests.view.test_folder import begun
 
+from longmark.analysis.compare import compare
+from longmark.analysis.compare.page import lead
 from longmark.cli import main
 from longmark.records import Example
 from longmark.report.summary import summarise
@@ -231,6 +234,20 @@ def test_a_run_of_two_systems_opens_with_who_is_ahead_and_one_of_one_with_its_fa
     assert "2 answers to 1 question" in two
     assert "of 30 answers fail" in one.split('id="verdict"')[1][:300]
     assert "all answers (30)</a>" in one
+
+
+def test_the_page_of_a_run_of_two_systems_says_what_compare_says_of_them(tmp_path: Path):
+    rows = [
+        row(f"{system}-{i}", RELEVANCE, 0.5 + shift + i / 100, system=system, question_id=f"q{i}")
+        for i in range(12)
+        for system, shift in (("v18", 0.0), ("v20", (0.05, 0.03, -0.02)[i % 3]))
+    ]
+    run = write_run(tmp_path / "two", [], rows, manifest())
+    with serving(tmp_path) as served:
+        page = served.read("/run?path=two")
+    sentence = lead(compare([run], by="system"))
+    assert sentence.startswith("v20 is ")
+    assert sentence in html.unescape(re.sub("<[^>]+>", "", page))
 
 
 def test_side_by_side_marks_the_words_that_differ_old_before_new(tmp_path: Path):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from functools import partial
 
 from longmark import plugins
+from longmark.analysis.first_sentence import first_sentence
 from longmark.cli import base
 from longmark.cli.arguments import (
     UNDER,
@@ -48,6 +50,7 @@ def report(arguments: argparse.Namespace) -> int:
         tell_cautions(gates, built_in(counts.metrics))
         checks = check_gates(gates, counts, arguments.max_unscored)
     corrected = _corrected(arguments, cluster)
+    primary = scores_in(arguments.primary)
     summary = write_report(
         arguments.runs,
         arguments.out,
@@ -55,7 +58,10 @@ def report(arguments: argparse.Namespace) -> int:
         bounds=bounds,
         by=by,
         corrected=corrected,
-        primary=scores_in(arguments.primary),
+        primary=primary,
+        verdict=partial(
+            first_sentence, arguments.runs, cluster=cluster, bounds=bounds, primary=primary
+        ),
     )
     print(f"Report: {arguments.out}")
     if arguments.base:

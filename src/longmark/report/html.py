@@ -5,7 +5,7 @@ The page is written in pieces, so memory does not grow with the run.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import longmark
@@ -43,13 +43,15 @@ def write_report(
     by: Sequence[str] = (),
     corrected: Section | None = None,
     primary: Sequence[str] = (),
+    verdict: Callable[[Summary], str] | None = None,
 ) -> Summary:
     """Writes the page of run folders and files of rows to `out`, whole or not at all, and returns the summary it shows.
 
     most: examples the page holds at most; lowest: how many of them are the lowest ones where there are more; cluster:
     the field of the examples that the answers of a cluster share; bounds: of metrics whose runs declare none; by:
     fields that cut the answers into slices; corrected: the means that labels correct, shown below the scores;
-    primary: metrics or families that decide which system is ahead, shown first.
+    primary: metrics or families that decide which system is ahead, shown first; verdict: the sentence on the scores, such
+    as that of `longmark compare` on two systems, in place of which system is ahead ("": none, and the latter stands).
     Errors: UserError if a path is no source of scores or is given twice, if there is no row, or if `out` cannot be
     written, does not end in .html or .htm, or is a file that is not an earlier report.
     """
@@ -72,6 +74,7 @@ def write_report(
                 load(index, folders, selection),
                 corrected,
                 deciding,
+                verdict(summary) if verdict else "",
             ),
         )
     return summary
@@ -85,6 +88,7 @@ def _page(
     loaded: Loaded,
     corrected: Section | None,
     primary: Sequence[str],
+    verdict: str,
 ) -> Iterator[bytes]:
     title, heading, lede = sections.heading(summary, manifests, selection.total)
     titles = metric_titles(summary.metrics)
@@ -103,7 +107,10 @@ def _page(
         how_many=how_many,
         summary=summary,
         titles=titles,
-        ahead=ahead.in_words(ahead.leads(index, summary, primary), titles, len(summary.systems)),
+        verdict=verdict,
+        ahead=[]
+        if verdict
+        else ahead.in_words(ahead.leads(index, summary, primary), titles, len(summary.systems)),
         standing=_standing(summary, selection, loaded),
         primary=[titles[metric] for metric in primary],
         metrics=sorted(

@@ -284,7 +284,7 @@ def run(site: RunSite, query: dict[str, str]) -> str:
         run=viewed,
         asked=query,
         progress=progress(site, viewed),
-        verdict=_verdict(read, counts, summary),
+        verdict=_verdict(site, viewed, read, counts, summary),
         open_metrics=max(1, sections.open_metrics(summary) // 3),
         notices=[]
         if viewed.running
@@ -329,12 +329,18 @@ def _filters(
     ]
 
 
-def _verdict(read: SummaryRead | None, counts: Mapping[str, int] | None, summary: Summary) -> str:
-    """Which system is ahead; of one system, how its answers stand."""
+def _verdict(
+    site: RunSite,
+    viewed: Run,
+    read: SummaryRead | None,
+    counts: Mapping[str, int] | None,
+    summary: Summary,
+) -> str:
+    """Which system is better, or ahead; of one system, how its answers stand."""
     if read is None or summary.pairs:
         return ""
     if len(summary.systems) > 1 or counts is None:
-        return read.verdict
+        return site.summaries.verdict(viewed, read)
     return in_words(counts, directed=summary.directed)
 
 

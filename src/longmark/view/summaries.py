@@ -10,6 +10,7 @@ from pathlib import Path
 from threading import Condition, Thread
 from typing import Any
 
+from longmark.analysis.first_sentence import first_sentence
 from longmark.errors import UserError
 from longmark.report import ahead
 from longmark.report.format import metric_titles
@@ -41,6 +42,7 @@ class Summaries:
 
     def __init__(self) -> None:
         self._known: dict[Path, SummaryRead] = {}
+        self._verdicts: dict[Path, tuple[Any, str]] = {}
         self._wanted: dict[Path, Run] = {}
         self._change = Condition()
         Thread(target=self._work, daemon=True).start()
@@ -68,6 +70,17 @@ class Summaries:
             )
             self._change.notify()
         return earlier if run.running else None
+
+    def verdict(self, run: Run, read: SummaryRead) -> str:
+        """What the page of a run says first of its systems. The tests of two are made when the page is asked for, since a
+        list of runs does not show them, and not while the run goes on."""
+        if run.running or read.summary is None:
+            return read.verdict
+        tested, sentence = self._verdicts.get(run.path, (None, ""))
+        if tested != read.of:
+            sentence = first_sentence([run.path], read.summary, cluster=read.summary.cluster)
+            self._verdicts[run.path] = (read.of, sentence)
+        return sentence or read.verdict
 
     def waiting(self) -> int:
         """How many runs are still to be read."""

@@ -1,0 +1,48 @@
+"""The first sentence of a report, and of a run in the browser, on two systems: that of `longmark compare`, so that one
+pair of systems has one verdict on every page.
+
+`report.ahead` speaks where this has none: on one system, on three and more, and where the tests cannot be made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+from longmark.errors import UserError
+from longmark.report.summary import Summary
+from longmark.scores.clusters import QUESTION
+
+_MOST_SCORES = 50_000
+"""A page of more scores does not wait for the tests."""
+
+
+def first_sentence(
+    runs: Sequence[Path],
+    summary: Summary,
+    *,
+    cluster: str = QUESTION,
+    bounds: Mapping[str, tuple[float, float]] | None = None,
+    primary: Sequence[str] = (),
+) -> str:
+    """What `longmark compare` says of the two systems of these runs, whose scores `summary` counts. "" where they have
+    another number of systems or more than fifty thousand scores, choose between two answers, cannot be compared or
+    decide nothing, or the extra `stats` is not installed. primary: metrics that decide."""
+    n_scores = sum(cell.n for cell in summary.cells if cell.metric not in summary.slices)
+    if len(summary.systems) != 2 or summary.pairs or n_scores > _MOST_SCORES:
+        return ""
+    if find_spec("numpy") is None or find_spec("scipy") is None:
+        return ""
+    from longmark.analysis.compare.comparison import compare
+    from longmark.analysis.compare.page import lead
+    from longmark.analysis.compare.verdict import verdict
+    from longmark.scores.paired import BY_EACH
+
+    try:
+        comparison = compare(
+            list(runs), by=BY_EACH, cluster=cluster, bounds=dict(bounds or {}), primary=primary
+        )
+    except UserError:  # too few common questions, or scores made in different ways
+        return ""
+    return lead(comparison) if verdict(comparison) else ""
