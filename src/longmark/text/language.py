@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
+from unicodedata import normalize
 
 from longmark.text.local_abbreviations import LOCAL, word_set
 
@@ -73,7 +74,8 @@ _FUNCTION_WORDS = {
     ),
     "id": word_set(
         "yang dan dari untuk dengan ini itu tidak pada adalah ke atau akan dapat oleh juga ada dalam jika sebagai "
-        "telah bisa"
+        "telah bisa atas setiap maupun serta harus tanpa secara bagi antara karena mereka hanya lebih agar tersebut "
+        "sebuah suatu para seperti bahwa saja lain"
     ),
     "it": word_set(
         "di la e il lo gli della delle del dei degli che è una uno un per con non sono da si dal dalla nel nella alla ai "
@@ -116,21 +118,40 @@ _FUNCTION_WORDS |= {
     for language, words in _FUNCTION_WORDS.items()
     if language != ENGLISH
 }
+# without those that another language has, too: in, is, was, am, or
+_ONLY_ENGLISH = word_set("the and of that it for with are by be this from")
+_LEAST_ENGLISH = 0.1  # of a text's words, at which no letters show that it is another language
 _GUESSED_BY = {
-    # without those that another language has, too: in, is, was, am, or
-    ENGLISH: word_set("the and of that it for with are by be this from"),
+    ENGLISH: _ONLY_ENGLISH,
     "de": _FUNCTION_WORDS["de"] | word_set("den sie wir ihn er bis am vom beim"),
     **{language: _FUNCTION_WORDS[language] for language in (*LOCAL, "ru")},
 }
+# The letters of languages beside a to z and the Russian alphabet. A language without an entry may have any.
+_LETTERS = {
+    ENGLISH: "",
+    "de": "äöüß",
+    "es": "áéíóúüñ",
+    "fr": "àâæçèéêëîïôœùûüÿ",
+    "it": "àèéìíîòóùú",
+    "nl": "áâçèéêëíïñóôöúü",
+    "pt": "áâãàçéêíóôõúü",
+    "ru": "абвгдежзийклмнопрстуфхцчшщъыьэюяё",
+}
+# Of Latin and Cyrillic alphabets: no phonetic signs, no Greek, which formulas have in any language.
+_OTHER_LETTERS = re.compile("[\u00df-\u00f6\u00f8-\u024f\u0400-\u052f\u1e00-\u1eff]")
+_LEAST_FOREIGN = 3  # words with such letters, below which they may be loans: façade, naïve
+_LEAST_FOREIGN_SHARE = 0.06  # of the words in small letters; names in capitals may be from anywhere
 _FOREIGN = [language for language in _FUNCTION_WORDS if language != ENGLISH]
 
 
 def language_of(text: str) -> str | None:
     """The language that a text is in (ISO 639-1), None where its function words do not tell."""
+    text = normalize("NFC", text)
     counts = Counter(word.lower() for word in _WORD.findall(text))
 
     def function_words(language: str) -> int:
-        return sum(counts[word] for word in _FUNCTION_WORDS[language] & counts.keys())
+        hits = sum(counts[word] for word in _FUNCTION_WORDS[language] & counts.keys())
+        return hits if not hits or foreign_letters(text, language) is None else 0
 
     language = max(_FOREIGN, key=function_words)
     if function_words(language) < _BESIDE_ENGLISH * function_words(ENGLISH):
@@ -140,6 +161,27 @@ def language_of(text: str) -> str | None:
     if hits < max(_LEAST_WORDS, _LEAST_SHARE * counts.total()):
         return None
     return language if different_hits >= _LEAST_DIFFERENT else None
+
+
+def foreign_letters(text: str, language: str) -> float | None:
+    """The share of a text's words that have letters which a language does not use, where they are too many for loans;
+    None for any other text, and for one with many words that only English has. Words that begin with a capital may be
+    names, and do not count."""
+    if language not in _LETTERS or text.isascii():
+        return None
+    all_words = _WORD.findall(normalize("NFC", text))
+    lower_words = [word for word in all_words if word.islower()]
+    if language == ENGLISH:
+        english = [word for word in lower_words if word in _ONLY_ENGLISH]
+        if len(set(english)) > 1 and len(english) > _LEAST_ENGLISH * len(lower_words):
+            return None
+    alphabet = _LETTERS[language]
+    foreign = sum(
+        any(letter not in alphabet for letter in _OTHER_LETTERS.findall(word))
+        for word in lower_words
+    )
+    share = foreign / len(lower_words) if lower_words else 0.0
+    return share if foreign >= _LEAST_FOREIGN and share > _LEAST_FOREIGN_SHARE else None
 
 
 def likeliest_language(text: str) -> str:

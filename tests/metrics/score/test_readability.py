@@ -7,6 +7,8 @@ import re
 import sys
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Literal
+from unicodedata import normalize
 
 import pytest
 from hypothesis import given
@@ -278,3 +280,36 @@ def test_a_unit_ends_a_sentence_and_a_number_behind_fig_belongs_to_it(case: str)
 def test_an_answer_whose_words_are_in_part_in_another_script_has_no_score() -> None:
     ease, _ = scored("The word река means river and мост means bridge in this text.")
     assert (ease.value, ease.status) == (None, "undefined")
+
+
+@pytest.mark.parametrize(
+    ("text", "scored_in"),
+    [
+        # the Universal Declaration of Human Rights; function words tell none of these
+        ("Mọi người đều có quyền sống, quyền tự do và an toàn cá nhân.", "en"),
+        ("Nikdo nesmí být držen v otroctví nebo nevolnictví: všechny formy jsou zakázány.", "en"),
+        ("Yaşamak, hürriyet ve kişi emniyeti her ferdin hakkıdır, köle işçiliği yasaktır.", "en"),
+        (
+            "Ніхто не повинен бути в рабстві; рабство і работоргівля забороняються в усіх їх видах.",
+            "ru",
+        ),
+        ("Nikt nie może być poddany torturom, każdy człowiek ma prawo do życia i wolności.", "es"),
+    ],
+)
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_a_text_with_the_letters_of_another_language_is_unscored(
+    text: str, scored_in: str, form: Literal["NFC", "NFD"]
+) -> None:
+    suffix = "" if scored_in == "en" else f"@language={scored_in}"
+    scores = score_sync(NAME + suffix, Example(question="q", answer=normalize(form, text)))
+    ease = scores[f"{NAME}.reading_ease{suffix}"]
+    assert (ease.value, ease.status) == (None, "undefined")
+
+
+def test_foreign_names_loans_and_formulas_leave_a_text_english() -> None:
+    for text in (
+        "The mayors of Łódź, Gdańsk, Kraków, Zürich and São Paulo met in the café and had a crème brûlée with us.",
+        "The façade of the old café in the naïve style, with the angles α, β and γ, is as it was in 1900.",
+    ):
+        ease, _ = scored(text)
+        assert ease.value is not None

@@ -7,7 +7,7 @@ The bounds are the scores of sentences of one syllable. Neither direction is bet
 suits the reader. The evidence names the paper's band. Words, sentences and syllables are counted for English
 (`text.sentences`, `metrics/score/_syllables.py`); list items, headings and table rows are sentences. Unscored
 (`undefined`): no words, more than 5 % of the words in another script, or a text that is in another language by its
-function words (`text.language`; short texts do not tell). Cost: no calls.
+function words or by letters that the language does not use (`text.language`; short texts do not tell). Cost: no calls.
 Parameters: language: `en`; or `de`, `es`, `fr`, `it`, `nl`, `pt`, `ru`, whose reading ease has the weights of
 `metrics/score/_formulas.py` and no band, and whose grade level is unscored (no formula).
 syllables: `rule`, or `textstat`: words, sentences and syllables as the authors counted them, by the package textstat
@@ -37,7 +37,7 @@ from longmark.records import Example
 from longmark.records.evidence import Evidence
 from longmark.text.citation_tags import forms_added
 from longmark.text.citations import Citations, scored_texts
-from longmark.text.language import ENGLISH, NAMES, language_of
+from longmark.text.language import ENGLISH, NAMES, foreign_letters, language_of
 from longmark.text.sentences import sentences, words
 from longmark.text.words import MOST_UNREAD, unread_share
 
@@ -180,7 +180,15 @@ def _check_language(answer: str, language: str) -> None:
         reason = f"The formulas are for {name}, and {foreign:.0%} of the answer's words are in another script."
         raise NoScore("undefined", reason, {"share_of_other_scripts": round(foreign, 4)})
     written_in = language_of(answer)
-    if written_in in (None, language):
+    if written_in == language:
+        return
+    if written_in is None:
+        if share := foreign_letters(answer, language):
+            reason = (
+                f"The formulas are for {name}, and {share:.0%} of the answer's words in small letters have letters "
+                f"that {name} does not use. The parameter language scores some other languages."
+            )
+            raise NoScore("undefined", reason, {"share_of_other_letters": round(share, 4)})
         return
     remedy = "There is no formula for it here."
     if written_in in FORMULAS or written_in == ENGLISH:
