@@ -50,7 +50,7 @@ ENGLISH = RefusalPhrases(
     declined=_DECLINED,
     courtesies=r"(?:is there anything|can i help|could you|would you|do you|if you|please|let me know|feel free"
     r"|i(?:'d| would) be (?:happy|glad)|i can help)\b",
-    but="but|however|although|though|while|whereas",
+    but="but|however|although|though|while|whereas|instead|rather|only",
 )
 
 
@@ -59,13 +59,18 @@ class _Declining:
 
     def __init__(self, phrases: RefusalPhrases) -> None:
         self._declined = [re.compile(normalize("NFC", pattern)) for pattern in phrases.declined]
-        but = rf"\b(?:{phrases.but})\b" if phrases.spaced else phrases.but
-        self._goes_on = re.compile(normalize("NFC", rf"[;；؛：]|:\s|{but}"))
+        # no \b: a vowel sign at the end of a Hindi word is no letter
+        but = rf"(?<!\w)(?:{phrases.but})(?!\w)" if phrases.spaced else phrases.but
+        self._goes_on = re.compile(
+            normalize("NFC", rf"[;；؛：]|:\s|{but}|(?<!\w)(\w{{3,}}) [^,]*, (?:\w+ )?\1(?!\w)")
+        )
 
     def match(self, sentence: str) -> bool:
         """Whether a folded sentence declines and does not go on to claim something."""
-        return any(pattern.match(sentence) for pattern in self._declined) and not (
-            self._goes_on.search(sentence)
+        return (
+            any(pattern.match(sentence) for pattern in self._declined)
+            and not self._goes_on.search(sentence)
+            and len(set(_NUMBER.findall(sentence))) < 2  # not 1920, 1953
         )
 
 
@@ -79,7 +84,18 @@ _APOLOGY = re.compile(
 _COURTESY = re.compile(
     normalize("NFC", rf"¿?(?:{'|'.join(phrases.courtesies for phrases in _ALL_PHRASES)})")
 )
-_LEAD = re.compile(r"(?:(?:based on|according to|from)\s+[^,]{3,60},\s*)")
+_LEAD = re.compile(
+    normalize(
+        "NFC",
+        r"(?:(?:based on|according to|from|d'après|selon|según|con base en|com base (?:em|nos?|nas?)|segundo"
+        r"|in base a|secondo|laut|nach|auf (?:der )?(?:grundlage|basis)|volgens|według|согласно)\s+[^,]{3,60},\s*)",
+    )
+)
+"""What a sentence goes by: `Based on the passages, `."""
+_NUMBER = re.compile(r"\d+")
+_POINTS = re.compile(
+    "[\u064b-\u0652\u0640]"
+)  # Arabic vowel points, and the line that stretches a word
 _LONGEST = 400  # characters of a sentence that only declines
 
 
@@ -123,4 +139,4 @@ def only_declines(answer: str) -> bool:
 
 
 def _folded(text: str) -> str:
-    return comparable(text.replace("’", "'")).strip("\"'“”«» .。!！؟।")
+    return _POINTS.sub("", comparable(text.replace("’", "'"))).strip("\"'“”«» .。!！؟।")

@@ -43,11 +43,16 @@ GERMAN = RefusalPhrases(
         r"(?:dazu |hierzu |darüber )?liegen mir (?:\w+ ){0,2}keine (?:\w+en )?(?:informationen|angaben|daten)\b",
         r"ich bin (?:leider )?nicht in der lage, .*\b(?:beantworten|helfen|geben|sagen)$",
         r"(?:die|diese|ihre|deine) frage (?:lässt sich|kann) (?:\w+ ){0,6}nicht (?:beantworten|beantwortet werden)$",
+        r"ich habe (?:dazu|hierzu|darüber) (?:leider )?nichts gefunden$",
+        r"(?:darüber|dazu|hierzu) ist (?:mir )?(?:leider )?nichts bekannt$",
+        r"diese (?:information|angabe)(?:en)? (?:ist|sind|steht|stehen|wird|werden) (?:\w+ ){0,5}nicht"
+        r"(?: enthalten| genannt| erwähnt| angegeben| zu finden)?$",
+        rf"(?:die|der|das) (?:\w+en )?(?:{_GERMAN_SOURCES}) mach(?:t|en) (?:\w+ ){{0,3}}keine (?:{_GERMAN_FACTS})",
     ),
     courtesies=r"wenn (?:sie|du) (?:weitere|andere|noch) fragen|falls (?:sie|du) "
     r"|kann ich (?:ihnen|dir) (?:sonst|anders|bei etwas)"
     r"|bitte (?:geben|stellen|wenden|formulieren)|gerne helfe ich",
-    but="aber|jedoch|obwohl",
+    but="aber|jedoch|obwohl|sondern|nur|lediglich|vielmehr|ausser",
 )
 FRENCH = RefusalPhrases(
     apologies=r"(?:je suis )?(?:vraiment |sincèrement )?désolée?|malheureusement|je regrette|excusez-moi|navrée?",
@@ -68,9 +73,14 @@ FRENCH = RefusalPhrases(
         r"ne (?:figure|se trouve|est (?:donnée|fournie|disponible))",
         r"(?:les|ces) (?:sources|documents|textes|passages|informations) (?:\w+ )?"
         r"ne permettent pas de (?:répondre|déterminer)",
+        r"je (?:n'ai (?:malheureusement )?(?:pas trouvé|trouvé aucune)|ne trouve pas) "
+        r"(?:cette |d'|de |la )?(?:informations?|réponse|mention)\b",
+        r"cette information (?:n'est|ne figure|ne se trouve|n'apparaît|n'y figure) pas\b",
+        r"il n'est pas possible de (?:répondre|déterminer|dire)\b",
+        r"je l'ignore$",
     ),
     courtesies=r"n'hésitez pas|si vous (?:avez|souhaitez|pouvez)|puis-je (?:vous )?aider|avez-vous|n'hésite pas|si tu ",
-    but="mais|cependant|toutefois|pourtant|bien que",
+    but=r"mais|cependant|toutefois|pourtant|bien que|seulement|uniquement|plutôt|sinon|n(?:e |')\w+ qu(?:e|'\w+)",
 )
 SPANISH = RefusalPhrases(
     apologies=r"(?:lo )?siento(?: mucho)?|lamentablemente|desafortunadamente|perdón|disculpe|disculpa|me temo que",
@@ -78,13 +88,14 @@ SPANISH = RefusalPhrases(
         r"(?:yo )?no (?:lo )?sé(?: (?:la respuesta|responder.*))?$",
         r"no (?:puedo|podemos|me es posible|soy capaz de|he podido|pude) "
         r"(?:responder|contestar|ayudar|determinar|encontrar|decir|proporcionar|dar)",
-        r"no (?:tengo|dispongo de|cuento con) (?:suficiente |suficientes |la |ninguna |más )*"
+        r"no (?:tengo|dispongo de|cuento con) (?:suficiente |suficientes |la |esa |esta |ninguna |más )*"
         r"(?:información|datos|respuesta|acceso|conocimiento)\b",
         r"(?:los|las|el|la|estos|estas|ninguno de los|ninguna de las) "
         r"(?:documentos?|pasajes?|fragmentos?|fuentes?|textos?|contexto)"
         r"(?: (?:proporcionad|dad|citad|recuperad)[oa]s?| disponibles?)? no "
         r"(?:mencion|contien|dice|indica|especifi|proporcion|abord|ofrec|habla)\w*",
-        r"no (?:hay|existe|se encontró|se encuentra) (?:ninguna |suficiente )?(?:información|mención)\b",
+        r"no (?:hay|existe|se encontró|se encuentra) (?:ninguna |suficiente )?(?:información|mención)\b"
+        r"|no hay datos (?:sobre|de|en)\b|no consta en los (?:documentos|textos)\b",
         r"(?:lamento )?no poder (?:responder|ayudar|contestar|proporcionar)\b",
         r"(?:los|las|el|la|estos|estas) (?:documentos?|pasajes?|fragmentos?|fuentes?|textos?|contexto)"
         r"(?: \w+[oa]s?)? no incluyen? (?:\w+ )?(?:información|datos|mención|detalles)\b",
@@ -94,19 +105,23 @@ SPANISH = RefusalPhrases(
         r"no (?:es posible|se puede|puedo) "
         r"(?:responder|determinar|contestar)",
         r"no (?:sé|conozco) la respuesta\b",
+        r"no encuentro (?:esa|esta|la|ninguna) (?:información|respuesta|mención)\b",
+        r"desconozco (?:la respuesta|esa información|ese dato)$",
+        r"(?:esa|esta|dicha) información no (?:aparece|figura|está|se encuentra|se menciona)\b",
+        r"no se puede (?:responder|determinar|saber)\b",
     ),
     courtesies=r"(?:puedo|hay algo|necesitas|necesita|quieres|quiere) .*"
     r"|si (?:tienes|tiene|necesitas|necesita|quieres|quiere)\b"
     r"|por favor",
-    but="pero|sin embargo|aunque",
+    but="pero|sin embargo|aunque|sino|solo|sólo|solamente|únicamente|más que|salvo|excepto",
 )
 PORTUGUESE = RefusalPhrases(
-    apologies=r"(?:eu )?sinto muito|lamento|desculpe|desculpa|infelizmente",
+    apologies=r"(?:eu )?sinto muito|peço desculpas?|lamento|desculpe|desculpa|infelizmente",
     declined=(
         r"(?:eu )?não (?:o )?sei(?: (?:a resposta|responder.*))?$",
         r"(?:eu )?não (?:posso|consigo|consegui|é possível|foi possível|sou capaz de) "
         r"(?:responder|ajudar|determinar|encontrar|dizer|fornecer|dar)",
-        r"(?:eu )?não (?:tenho|disponho de) (?:a |as |acesso |nenhuma )?"
+        r"(?:eu )?não (?:tenho|disponho de) (?:a |as |essa |essas |acesso |nenhuma )?"
         r"(?:informações|informação|dados|resposta|conhecimento|a )",
         r"(?:os|as|o|a|estes|estas|nenhum dos|nenhuma das) "
         r"(?:documentos?|passagens|passagem|trechos?|fontes?|textos?|contexto)"
@@ -119,9 +134,11 @@ PORTUGUESE = RefusalPhrases(
         r"(?:os|as|o|a|estes|estas) (?:documentos?|passagens|trechos?|fontes?|textos?|contexto)(?: \w+[oa]s?)? "
         r"não inclu\w+ (?:\w+ )?(?:informaç|menç|dados|detalhes)",
         r"não (?:sei|conheço) a resposta\b",
+        r"desconheço (?:a resposta|essa informação)$",
+        r"(?:essa|esta) informação não (?:consta|aparece|está|se encontra|é mencionada)\b",
     ),
     courtesies=r"(?:posso|há algo|precisa|quer|gostaria) .*|se (?:você |tiver|precisar|quiser)|por favor",
-    but="mas|porém|contudo|no entanto|embora",
+    but="mas|porém|contudo|no entanto|embora|e sim|senão|apenas|somente|só|exceto",
 )
 ITALIAN = RefusalPhrases(
     apologies=r"mi dispiace(?: molto)?|purtroppo|sfortunatamente|spiacente|mi scuso",
@@ -143,9 +160,11 @@ ITALIAN = RefusalPhrases(
         r"non ho trovato (?:\w+ )?(?:informazion|dati|menzion|risposta)",
         r"(?:i|le|il|la|questi) (?:documenti|documento|passaggi|brani|fonti|testi|testo|contesto)(?: \w+[oaie])? "
         r"non (?:includ|inclu)\w+ (?:\w+ )?(?:informazion|menzion|dati|dettagli)",
+        r"non saprei$|non trovo (?:questa informazione|la risposta)\b",
+        r"(?:questa|tale) informazione non (?:è presente|compare|si trova|è menzionata|figura)\b",
     ),
     courtesies=r"(?:posso|c'è altro|vuoi|vuole|hai|ha) .*|se (?:hai|ha|vuoi|vuole)\b|per favore",
-    but="ma|tuttavia|però|anche se|sebbene",
+    but=r"ma|tuttavia|però|anche se|sebbene|bensì|solo|soltanto|solamente|tranne|non \w+ che",
 )
 DUTCH = RefusalPhrases(
     apologies=r"het spijt me|sorry|helaas|mijn excuses|excuses",
@@ -169,25 +188,32 @@ DUTCH = RefusalPhrases(
         r"(?:niets (?:over|daarover)|geen (?:informatie|gegevens)|niet (?:vermeld|genoemd))",
         r"op basis van (?:de|deze|het) (?:\w+e )?(?:teksten|tekst|documenten|informatie|context|bronnen) kan (?:\w+ ){1,4}"
         r"niet (?:worden beantwoord|beantwoorden|beantwoord worden|bepalen)",
+        r"(?:die informatie|deze informatie|dat) (?:staat|komt|wordt) (?:\w+ )?niet (?:\w+ )?in (?:de|het) "
+        r"(?:\w+e )?(?:documenten|document|bronnen|bron|teksten|tekst|context)\b",
+        r"(?:daar|hier)(?:over)? heb ik (?:\w+ )?(?:geen|onvoldoende) (?:informatie|gegevens)\b",
+        r"ik kan (?:dat|dit|het antwoord|die informatie) (?:helaas )?niet vinden\b",
     ),
     courtesies=r"(?:kan ik (?:je|u) (?:ergens|met iets)|als (?:je|u) |heb je |heeft u |laat het me weten|stel gerust)",
-    but="maar|echter|hoewel",
+    but="maar|echter|hoewel|wel|doch|alleen|slechts|enkel|behalve",
 )
 POLISH = RefusalPhrases(
     apologies=r"(?:bardzo )?przepraszam|przykro mi|niestety",
     declined=(
-        r"(?:ja )?(?:tego )?nie (?:wiem|znam odpowiedzi)(?: tego)?$",
-        r"nie (?:mogę|potrafię|jestem w stanie|udało mi się) (?:\w+ )?"
+        r"(?:ja )?(?:tego )?nie (?:wiem|znam odpowiedzi)(?: tego| na to pytanie)?$",
+        r"nie (?:mogę|potrafię|jestem w stanie|udało mi się) (?:\w+ ){0,2}"
         r"(?:odpowiedzieć|pomóc|określić|znaleźć|powiedzieć|podać|ustalić|udzielić)",
-        r"nie mam (?:\w+ )?(?:informacji|danych|dostępu|odpowiedzi)\b",
+        r"nie (?:mam|posiadam) (?:\w+ )?(?:informacji|danych|dostępu|odpowiedzi)\b",
         r"(?:(?:podane|dostarczone|dostępne|te|żaden z) )*"
         r"(?:dokumenty|dokument|dokumentów|źródła|źródło|fragmenty|fragment|teksty|tekst|kontekst) nie "
-        r"(?:zawiera|wspomina|mówi|poda|określa)\w*",
+        r"(?:(?:wspomina|mówi|poda|określa)\w*|zawiera\w* (?:\w+ )?(?:informacji|danych|wzmianki|odpowiedzi))\b",
         r"(?:w (?:\w+ )?(?:dokumentach|źródłach|tekście|kontekście|fragmentach) )?(?:nie ma|brak) "
         r"(?:\w+ )?(?:informacji|wzmianki)\b",
+        r"w (?:\w+ )?(?:dokumentach|źródłach|tekście|kontekście|fragmentach) nie "
+        r"(?:wspomniano|podano|określono|ma (?:\w+ )?(?:informacji|wzmianki))\b",
+        r"(?:na podstawie (?:\w+ ){1,3})?nie można (?:odpowiedzieć na to pytanie|tego (?:ustalić|określić))$",
     ),
     courtesies=r"czy (?:mogę|chcesz|chciał)|jeśli (?:masz|ma pan|potrzebujesz)|proszę",
-    but="ale|jednak|chociaż|choć",
+    but="ale|jednak|chociaż|choć|lecz|tylko|jedynie|natomiast|oprócz",
 )
 RUSSIAN = RefusalPhrases(
     apologies=r"к сожалению|извините|простите|сожалею|мне (?:очень )?жаль",
@@ -198,22 +224,25 @@ RUSSIAN = RefusalPhrases(
         r"у меня (?:нет|недостаточно) (?:\w+ )?(?:информации|данных|доступа|ответа|сведений)\b",
         r"(?:в )?(?:(?:предоставленн|приведённ|приведенн|данн|эт)\w+ )*"
         r"(?:документ|источник|текст|отрывк|контекст|фрагмент|материал)\w* "
-        r"(?:не (?:упомина|говор|указ|сообща)\w+|не содерж\w+ (?:\w+ )?(?:информац|сведен|данн|упоминан|ответ)\w*"
-        r"|нет (?:\w+ )?(?:информации|данных|сведений|упоминани)\w*"
-        r"|ничего не)",
+        r"(?:не (?:упомина|говор|указ|сообща)\w+\b(?! на )|не содерж\w+ (?:\w+ )?(?:информац|сведен|данн|упоминан|ответ)\w*"
+        r"|нет (?:\w+ )?(?:информации|данных|сведений|упоминани|ответа)\w*"
+        r"|(?:об этом )?ничего не)",
         r"(?:нет|недостаточно) (?:информации|сведений)\b",
         r"(?:на основании|на основе|исходя из|по) (?:\w+ ){1,3}(?:ответить|определить)(?: на (?:этот |данный )?вопрос)? "
         r"(?:невозможно|нельзя)$",
         r"(?:я )?не (?:располагаю|владею|обладаю) (?:\w+ )?(?:информацией|данными|сведениями)$",
         r"не знаю$",
+        r"(?:этой|такой) информации (?:\w+ )?нет\b|(?:эта )?информация (?:об этом )?отсутствует$",
+        r"мне (?:это |об этом )?(?:неизвестно|ничего не известно)$",
+        r"(?:я )?не наш(?:ёл|ел|ла) (?:\w+ )?(?:ответа|информации|сведений|упоминани\w+)\b",
     ),
     courtesies=r"(?:могу ли я|чем ещё|если (?:у вас|вам|хотите)|пожалуйста|обратитесь|хотите)",
-    but="но|однако|хотя",
+    but="но|однако|хотя|а|только|лишь|кроме|зато",
 )
 TURKISH = RefusalPhrases(
     apologies=r"(?:çok )?üzgünüm|maalesef|ne yazık ki|özür dilerim",
     declined=(
-        r"(?:bunu |cevab[ıi]n[ıi] )?bilmiyorum$",
+        r"(?:bunu |cevab[ıi](?:n[ıi])? |yan[ıi]t[ıi] )?bilmiyorum$",
         r"(?:bu (?:soruya|soruyu|konuda) )?(?:(?:cevap|yan[ıi]t) veremi?yorum|(?:cevap|yan[ıi]t) veremem"
         r"|cevaplayam[ıi]yorum|yan[ıi]tlayam[ıi]yorum"
         r"|yard[ıi]mc[ıi] olam[ıi]yorum)$",
@@ -221,23 +250,25 @@ TURKISH = RefusalPhrases(
         r"\b(?:bilgi (?:yok|bulunmuyor|içermiyor)|belirtilmiyor|belirtilmemiş\w*|bahsetmiyor|bahsedilmiyor"
         r"|yer alm[ıi]yor)$",
         r"(?:bu konuda )?(?:yeterli )?bilgi(?:m yok|ye sahip değilim| yok)$",
-        r"(?:bu konuda |bu (?:istekte|talepte) )?(?:size )?yard[ıi]mc[ıi] olam(?:am|[ıi]yorum)$",
+        r"(?:bu konuda |bu (?:istekte|talepte|isteğe|talebe) )?(?:size )?yard[ıi]mc[ıi] olam(?:am|[ıi]yorum)$",
         r"bu (?:bilgi|veri)(?:ye|lere) erişimim yok$",
         r"bu soru(?:yu|ya) (?:yan[ıi]tlamak|cevaplamak|yan[ıi]t vermek) için "
         r"(?:\w+ )*(?:bilgim|bilgi|verim) (?:yok|yeterli değil)$",
         r"bu sorunun (?:cevab[ıi]n[ıi]|yan[ıi]t[ıi]n[ıi]) bilmiyorum$",
         r"(?:verilen|eldeki|bu) (?:bilgi|metin|belge)\w* (?:\w+ )?bu soru(?:yu|ya) (?:\w+ ){1,2}mümkün değil$",
+        r"bu bilgi (?:\w+ ){1,2}(?:yer alm[ıi]yor|bulunmuyor|yok|belirtilmemiş)$",
+        r"(?:belge|kaynak|metin|metn)\w* .*\b(?:belirtmiyor|söylemiyor|bahsetmiyor)$",
     ),
     courtesies=r"(?:başka (?:bir )?(?:konu|şey|soru)\w*|eğer|lütfen|daha fazla)",
-    but="ama|ancak|fakat",
+    but="ama|ancak|fakat|sadece|yalnızca|yalnız|değil(?= )",
 )
 ARABIC = RefusalPhrases(
-    apologies=r"(?:أنا )?(?:آسف|آسفة|أعتذر|عذرا|عذرًا|للأسف|المعذرة)",
+    apologies=r"(?:أنا )?(?:آسف|آسفة|أعتذر|عذرا|للأسف|المعذرة)",
     declined=(
         r"(?:أنا )?لا (?:أعرف|أعلم|أدري)(?: (?:الإجابة|الجواب|ذلك))?$",
         r"(?:أنا )?(?:لا أستطيع|لا يمكنني|لا أتمكن من|لم أتمكن من) "
         r"(?:الإجابة|المساعدة|تحديد|العثور|تقديم|إعطاء|القول)",
-        r"(?:ليس لدي|لا أملك|لا تتوفر لدي) (?:\w+ )?(?:معلومات|بيانات|إجابة)",
+        r"(?:ليست? لدي|لا أملك|لا تتوفر لدي) (?:\w+ )?(?:معلومات|بيانات|إجابة)",
         r"لا (?:تذكر|تحتوي|يحتوي|يذكر|تتضمن|يتضمن|توضح|يوضح|تشير|يشير|تقدم|يقدم) (?:هذه |هذا )?"
         r"(?:النصوص|النص|المقاطع|المقطع|المصادر|المصدر|الوثائق|الوثيقة|المستندات|المستند|السياق|الفقرات)\b",
         r"لا توجد (?:أي )?معلومات\b",
@@ -246,15 +277,17 @@ ARABIC = RefusalPhrases(
         r"لم (?:تذكر|يذكر|توضح|يوضح|تتضمن|يتضمن) (?:هذه |هذا )?"
         r"(?:النصوص|النص|المصادر|المصدر|الوثائق|الوثيقة|المستندات|السياق)\b",
         r"لا يمكن (?:الإجابة|تحديد)\b.*(?:النص|النصوص|الوثائق|المصادر|السياق|المعلومات)",
+        r"(?:هذه |تلك )?المعلومات غير (?:موجودة|متوفرة|مذكورة|متاحة)\b",
+        r"لم (?:أجد|أعثر على) (?:الإجابة|إجابة|معلومات|هذه المعلومات|أي معلومات)",
     ),
     courtesies=r"(?:هل (?:يمكنني|تريد|لديك)|إذا (?:كان|كانت|كنت)|يرجى|من فضلك)",
-    but="لكن|ولكن|غير أن",
+    but="لكن|ولكن|غير أن|بل|سوى|إلا|فقط|إنما",
 )
 HINDI = RefusalPhrases(
-    apologies=r"(?:मुझे )?(?:खेद है|माफ़ करें|माफ करें|क्षमा करें|दुर्भाग्य से)(?: कि)?",
+    apologies=r"(?:मुझे )?(?:खेद है|माफ़ करें|माफ करें|क्षमा करें|माफ़ कीजिए|माफ कीजिए|क्षमा कीजिए|दुर्भाग्य से)(?: कि)?",
     declined=(
-        r"(?:मुझे |मैं )?(?:यह |इसका उत्तर )?(?:नहीं (?:पता|मालूम)|नहीं जानता|नहीं जानती)(?: है| हूँ| हूं)?$",
-        r"(?:मैं )?(?:इस (?:प्रश्न|सवाल) का )?(?:उत्तर|जवाब) नहीं दे (?:सकता|सकती)(?: हूँ| हूं)?$",
+        r"(?:मुझे |मैं )?(?:यह |इसका उत्तर |इस प्रश्न का उत्तर |इसके बारे में )?(?:नहीं (?:पता|मालूम)|नहीं जानता|नहीं जानती)(?: है| हूँ| हूं)?$",
+        r"(?:मैं )?(?:इस (?:प्रश्न|सवाल) का |इसका )?(?:उत्तर|जवाब) नहीं दे (?:सकता|सकती)(?: हूँ| हूं)?$",
         r"(?:दिए गए |इन |इस )*(?:दस्तावेज़|दस्तावेज|स्रोत|अंश|पाठ|संदर्भ|गद्यांश)\S* (?:में|से) .*"
         r"(?:जानकारी|उल्लेख|सूचना) नहीं (?:है|मिली|मिलती|मिला|दी गई)",
         r"(?:मैं )?(?:इसमें |इस (?:विषय|मामले|अनुरोध) में )?(?:आपकी )?(?:मदद|सहायता) नहीं कर (?:सकता|सकती)(?: हूँ| हूं)?$",
@@ -262,29 +295,58 @@ HINDI = RefusalPhrases(
         r"(?:दिए गए |इन |इस )*(?:दस्तावेज़|दस्तावेज|स्रोत|अंश|पाठ|संदर्भ|गद्यांश)\S* (?:में|से) "
         r".*नहीं (?:दी गई|दिया गया|बताई गई|बताया गया) है$",
         r"(?:दी गई|उपलब्ध|इस) जानकारी के आधार पर .*(?:उत्तर|जवाब) देना (?:संभव|मुमकिन) नहीं है$",
+        r"(?:मुझे )?(?:इसकी|इस बारे में|इसके बारे में) (?:कोई )?जानकारी नहीं है$",
+        r"यह जानकारी (?:\S+ ){1,3}(?:नहीं है|उपलब्ध नहीं है|नहीं दी गई है)$",
     ),
     courtesies=r"(?:क्या (?:मैं|आप)|यदि आप|अगर आप|कृपया)",
-    but="लेकिन|परंतु|परन्तु|किंतु|हालांकि",
+    but="लेकिन|परंतु|परन्तु|किंतु|हालांकि|बल्कि|सिर्फ|सिर्फ़|केवल|मगर",
 )
+_TRADITIONAL = dict(
+    zip(
+        "无没对资讯档据数从确协断问题个这关给够说内暂还帮请个后并补获时们",
+        "無沒對資訊檔據數從確協斷問題個這關給夠說內暫還幫請個後並補獲時們",
+        strict=True,
+    )
+)
+
+
+def _both_scripts(pattern: str) -> str:
+    """A pattern of simplified Chinese that also matches the traditional characters."""
+    return "".join(
+        f"[{character}{_TRADITIONAL[character]}]" if character in _TRADITIONAL else character
+        for character in pattern
+    )
+
+
 CHINESE = RefusalPhrases(
-    apologies="很抱歉|非常抱歉|抱歉|对不起|不好意思",
-    declined=(
-        r"我?(?:不知道|不清楚|不了解)(?:这个问题)?(?:的)?(?:答案)?$",
-        r"(?:(?:根据|基于|从)[^，]{1,20}[，,]?)?(?:我|目前|暂时|还|也)*(?:无法|不能|没法|没办法)(?:回答|提供|确定|帮助|协助|判断|完成)",
-        r"(?:我|目前|这里)?没有(?:足够的?|任何|相关的?|更多的?)+(?:信息|资料|数据)",
-        r".*(?:文中|原文|文档|资料|上下文|段落|文本|信息)(?:中|里)?(?:并)?(?:没有|未|无)"
-        r"(?:提到|提供|包含|说明|提及|给出|相关)",
+    apologies=_both_scripts("很抱歉|非常抱歉|抱歉|对不起|不好意思"),
+    declined=tuple(
+        map(
+            _both_scripts,
+            (
+                r"我?(?:不知道|不清楚|不了解)(?:这个问题)?(?:的)?(?:答案)?$",
+                r"(?:(?:根据|基于|从)[^，]{1,20}[，,]?)?(?:我|目前|暂时|还|也)*(?:无法|不能|没法|没办法)(?:回答|提供|确定|帮助|协助|判断|完成)",
+                r"(?:我)?(?:无法|不能)(?:根据|从)[^，]{1,20}(?:回答|确定|判断|得知)",
+                r"(?:我|目前|这里)?没有(?:足够的?|任何|相关的?|更多的?)+(?:信息|资讯|资料|数据)",
+                r".*(?:文中|原文|文档|资料|上下文|段落|文本|信息)(?:中|里)?(?:并)?(?:没有|未|无)"
+                r"(?:提到|提供|包含|说明|提及|给出|相关)",
+                r".*(?:文中|原文|文档|资料|上下文|段落|文本)(?:中|里)?(?:找不到|查不到|没找到)(?:答案|相关|这)",
+            ),
+        ),
     ),
-    courtesies="如果(?:您|你)|请(?:提供|告诉|问|您|随时)|还有(?:其他|什么)|(?:您|你)可以|需要",
-    but="但|然而|不过",
+    courtesies=_both_scripts(
+        "如果(?:您|你)|请(?:提供|告诉|问|您|随时)|还有(?:其他|什么)|(?:您|你)可以|需要"
+    ),
+    but=_both_scripts("但|然而|不过|而是|而不是|只(?:提到|有|说|是)|仅(?:提到|有|说|是)|提到的是"),
     spaced=False,
 )
 JAPANESE = RefusalPhrases(
     apologies="申し訳(?:ありません|ございません)(?:が)?|すみません(?:が)?|残念ながら|恐れ入りますが",
     declined=(
-        r"(?:私には|それは|答えは|回答は)?(?:わかりません|分かりません|わからない|分からない|存じません)$",
+        r"(?:私には|それは|答えは|回答は)?(?:わかりません|分かりません|わからない|分からない|存じません)$"
+        r"|答えがわかりません$",
         r"(?:この|その|ご)?(?:質問|お問い合わせ)?(?:には|に|については|について)?(?:お答え|回答)"
-        r"(?:することは|することが)?(?:できません|できかねます|出来ません)$",
+        r"(?:することは|することが)?(?:できません|できかねます|出来ません|しかねます)$",
         r"(?:提供された|与えられた|上記の)?(?:文書|資料|文脈|本文|文章|情報源|コンテキスト|パッセージ|記事)"
         r"(?:に|には|では|から|からは).*(?:記載|情報|言及|説明|記述)(?:が|は|も)?"
         r"(?:ありません|見つかりません|見当たりません|されていません|含まれていません)$",
@@ -293,6 +355,10 @@ JAPANESE = RefusalPhrases(
         r"(?:この|その|提供された|与えられた)*(?:情報|資料|文書|本文|文章)だけでは(?:、)?(?:判断|お答え|回答|特定)(?:は|が)?(?:できません|できかねます)$",
         r"(?:十分な|必要な|関連する)*情報が(?:ない|不足している|足りない)(?:ため|ので)、?(?:お答え|回答|判断)(?:は|が)?(?:できません|できかねます)$",
         r"(?:わかりかねます|分かりかねます|存じ上げません)$",
+        r"(?:その|この)?情報は(?:提供された)?(?:資料|文書|本文)(?:に|には|の中に|の中には)(?:ありません|含まれていません)$",
+        r"(?:資料|文書|本文|文脈|情報)(?:から|からは)、?(?:答えられません|お答えできません|判断できません)$",
+        r"(?:資料|文書|本文)に(?:は)?(?:書かれて|記載されて|記されて)いません$",
+        r"(?:その|この|該当する|関連する)*情報(?:は|が)見つかりません(?:でした)?$",
     ),
     courtesies="他に(?:ご質問|何か)|ほかに|もし|ご不明な点|何か(?:他|お手伝い)|別の",
     but="しかし|ただし|けれども",
@@ -308,12 +374,16 @@ KOREAN = RefusalPhrases(
         r"(?:정보|내용|언급|설명)(?:이|가|은|는|도|을|를)? ?"
         r"(?:없습니다|포함하고 있지 않습니다|포함되어 있지 않습니다|찾을 수 없습니다|하지 않습니다|되어 있지 않습니다)$",
         r"(?:도와드릴|도움을 드릴|도와 드릴) 수 없습니다$",
-        r"(?:해당 |관련 |그 |이에 대한 )*정보(?:가|는) (?:없습니다|부족합니다)$",
+        r"(?:해당 |관련 |그 |이에 대한 |그것에 대한 |이 주제에 대한 )*정보(?:가|는) (?:없습니다|부족합니다)$",
         r"(?:제공된 |주어진 |위 )*(?:문서|자료|본문|출처|문맥|지문|텍스트)(?:에|에서|에서는) "
         r".*(?:찾을|확인할) 수 없습니다$",
         r"(?:정보가 (?:부족하여|부족해서|없어서|충분하지 않아)|(?:제공된 |주어진 |이 )*(?:자료|정보|문서|본문)만으로는) "
         r"(?:답변|답|판단|대답)(?:을 )?(?:할|드릴) 수 없습니다$",
         r"(?:제공된 |주어진 )*(?:자료|정보|문서|본문)만으로는 답할 수 없습니다$",
+        r"(?:제공된 |주어진 )*(?:문서|자료|본문|출처)(?:에|에는) "
+        r"(?:(?:나와|나타나|명시되어|기재되어) 있지 않습니다|언급되지 않았습니다)$",
+        r"(?:관련 |해당 |그 )*정보(?:를|가) 찾을 수 없(?:습니다|었습니다)$",
+        r"알 수 없습니다$",
     ),
     courtesies="다른 (?:질문|도움)|더 (?:궁금|필요)|혹시|원하시면|도움이 필요",
     but="하지만|그러나|다만",
