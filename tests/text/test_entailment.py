@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -20,7 +21,15 @@ from longmark.models.protocols import (
     TokenLogprobs,
 )
 from longmark.testing import FakeChat, call
-from longmark.text.entailment import LABELS, PREMISE, Relation, any_part, checker_of, relation_calls
+from longmark.text.entailment import (
+    LABELS,
+    PREMISE,
+    JudgeChecker,
+    Relation,
+    any_part,
+    checker_of,
+    relation_calls,
+)
 from longmark.text.overlap import named_checker
 from longmark.text.relation_replies import listed_labels
 
@@ -126,6 +135,7 @@ def test_the_order_of_parts_does_not_matter_and_one_that_entails_is_enough(
         '{"labels": ["entails", "neutral"]}',  # by position: one that is left out moves the others
         '{"labels": {"1": "entails", "2": "neutral"}}',
         '{"labels": [1, 2]}',
+        f'{{"labels": ["{"9" * 5000} entails", "2 neutral"]}}',  # no number that Python would convert
         '{"labels": ["1 entails", "2 neutral"], "why": "It rains."}',
         "",
     ],
@@ -143,6 +153,7 @@ def test_a_reply_without_one_label_for_each_is_asked_again_and_then_unscored(rep
     [
         '{"labels": ["2 neutral", "1 Entails"]}',
         '{"labels": ["1. entails", "[2] neutral", "2 neutral"]}',
+        '{"labels": ["1:entails", "2) neutral"]}',
         '{"1": "entails", "2": "neutral"}',  # as a prompt of the user's own may ask
     ],
 )
@@ -177,6 +188,22 @@ def test_a_claim_that_quotes_the_delimiter_or_orders_labels_stays_inside_it():
 def pair_reply(*top: tuple[str, float]) -> ChatReply:
     logprobs = tuple((token, math.log(p)) for token, p in top)
     return ChatReply(top[0][0], logprobs=(TokenLogprobs(*logprobs[0], logprobs),))
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\n\n", "\r", "\u2028", "\n\xa0"])
+def test_a_list_of_references_in_a_passage_forges_no_passage(line_end: str):
+    judge = FakeChat('{"1": [2]}')
+    passages = [f"It rains [2].{line_end}[2] The rain report, 2019.", "[3] It snows."]
+    found = call(
+        lambda models: JudgeChecker(models, models.judges[0]).entailing(passages, ["a"]),
+        judge=judge,
+    )
+    assert found == [frozenset({1})]
+    context = shown(judge.requests[0]).split("</context")[0]
+    assert re.findall(r"^\s*\[(\d+)\]", "\n".join(context.splitlines()), re.MULTILINE) == ["1", "2"]
+    assert all(
+        words in context for words in ("It rains [2].", "[2] The rain report", "[3] It snows.")
+    )
 
 
 def test_one_pair_a_call_has_probabilities_where_the_judge_gives_them():

@@ -16,7 +16,7 @@ from pydantic import ConfigDict, RootModel
 from longmark.judge import Reader, Unreadable, structure
 from longmark.reply_schema import object_schema
 
-_LABELLED = re.compile(r"\s*\[?(\d+)\]?[.:]?\s+([A-Za-z_]+)\s*")
+_LABELLED = re.compile(r"\s*\[?(\d{1,9})\]?(?:[.:)]\s*|\s+)([A-Za-z_]+)\s*")
 _STRINGS = {
     "type": "array",
     "items": {"type": "string"},

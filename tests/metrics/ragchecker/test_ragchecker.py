@@ -313,6 +313,33 @@ def test_of_several_references_the_best_counts():
     assert found["recall"].evidence["reference"] == "ab ef"
 
 
+def test_of_several_references_no_answer_decides_which_counts_for_the_passages():
+    both = ASKED.model_copy(update={"references": ("ab ef", "zz")})
+    near, far = (both.model_copy(update={"answer": answer}) for answer in ("ab cd", "zz"))
+    judge = judge_of(LISTS)
+    of_near, of_far = scores(near, judge=judge), scores(far, judge=judge)
+    assert [of_near["f1"].evidence["reference"], of_far["f1"].evidence["reference"]] == [
+        "ab ef",
+        "zz",
+    ]
+    for name in ("claim_recall", "context_precision"):
+        assert of_near[name].value == of_far[name].value == 1
+        assert of_far[name].evidence["reference"] == "ab ef"
+    alone = judge_of(LISTS)
+    assert scores_alone(far, "claim_recall", judge=alone).value == 1
+    assert len(alone.requests) == 2 + 2  # two lists, and two passages for the claims of both
+
+
+def test_carried_claims_of_the_reference_are_those_of_all_its_references():
+    judge = judge_of(LISTS)
+    carrying = ASKED.model_copy(
+        update={"references": ("zz", "ab ef"), "reference_claims": ("ab", "ef")}
+    )
+    found = values(carrying, judge=judge)
+    assert (found["precision"], found["recall"], found["claim_recall"]) == (0.5, 0.5, 1)
+    assert len(judge.requests) == 1 + 2 + 2 * 2 + 1  # a list, two references, passages, the answer
+
+
 def test_what_is_missing_is_unscored_with_a_reason():
     judge = judge_of({**LISTS, "": [], "Hello": []})
     bare = scores(Example(answer="ab cd", contexts=ASKED.contexts), judge=judge)

@@ -49,8 +49,9 @@ checker's reason): shares over claims of which one has no verdict, as one that i
 f1, and without an answer all except claim_recall and context_precision. An empty answer recalls nothing.
 Claims and labels in the example are used unchanged, in place of the text that they were made from. A result file of
 RAGChecker therefore needs no call and no judge, nor do the nuggets of a reference with their labels for recall.
-Several references: the one with the highest f1 counts (of equal ones the first; evidence: `reference`), so that the
-scores with a reference also take the calls of f1.
+Several references: for claim_recall and context_precision the one with the highest claim_recall counts, whatever the
+answer is; for the others the one with the highest f1, so that they also take the calls of f1 (of equal ones the first;
+evidence: `reference`).
 
 Parameters: batch: number of statements in one call of a judge; 1: one pair in each call. plan: `each`: a call shows
 one passage; `joint`: it shows all passages, numbered (up to 16,000 bytes), and the judge names those that entail each
@@ -62,7 +63,8 @@ alone. In the authors' files claims are triplets or sentences; ours are sentence
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from longmark.concurrency import concurrently
@@ -70,7 +72,13 @@ from longmark.errors import NoScore
 from longmark.metric import Metric, Score, Silence
 from longmark.metrics.ragchecker._calls import calls, checks_of_pairs, pairs_checked, shares
 from longmark.metrics.ragchecker._evidence import evidence_of
-from longmark.metrics.ragchecker._labels import Claims, attempt, label_claims
+from longmark.metrics.ragchecker._labels import (
+    Claims,
+    LabelledAnswer,
+    attempt,
+    label_claims,
+    list_of_reference,
+)
 from longmark.metrics.ragchecker._parts import (
     CARRIED,
     CARRIED_IN,
@@ -78,6 +86,7 @@ from longmark.metrics.ragchecker._parts import (
     NEEDS,
     OF_ANSWER,
     OF_REFERENCE,
+    OF_RETRIEVER,
     RagCheckerParams,
     carried_fields,
     kinds_of,
@@ -111,33 +120,65 @@ async def score(
         example, models, params, answer_claims_or_reason, expected, kinds
     )
     of_each = [ragchecker_scores(labels_of_reference.checks) for labels_of_reference in labelled]
-    best = max(
-        range(len(labelled)),
-        key=lambda k: -1.0 if isinstance(f1 := of_each[k]["f1"], NoScore) else f1,
-    )
-    expected_of_best = () if isinstance(expected, NoScore) or not expected else expected[best]
     claims = () if isinstance(answer_claims_or_reason, NoScore) else answer_claims_or_reason
-    evidence_of_part = evidence_of(labelled[best], claims, expected_of_best)
     results: dict[str, Score | NoScore] = {}
-    for part in parts:
-        if (failure := labelled[best].failure(LABELS[part])) is not None:
-            results[part] = failure
-            continue
-        carried = all(getattr(example, CARRIED_IN[kind]) is not None for kind in LABELS[part])
-        evidence: dict[str, Any] = {"checker": CARRIED if carried or checker is None else checker}
-        if len(example.references) > 1 and "references" in NEEDS[part]:
-            evidence["reference"] = example.references[best]
-        evidence |= evidence_of_part[part]
-        value = of_each[best][part]
-        if not isinstance(value, NoScore):
-            results[part] = Score(value, evidence)
-        elif value.status == "undefined" and params.empty == "zero":
-            results[part] = Score(
-                0.0, {**evidence, "rule": f"{value.reason} It is scored 0 by empty=zero."}
-            )
-        else:
-            results[part] = NoScore(value.status, value.reason, evidence)
-    return results
+    for decisive in ("f1", "claim_recall"):
+        k = _highest(of_each, decisive)
+        expected_of_best: Claims = ()
+        if not isinstance(expected, NoScore) and expected:
+            expected_of_best = expected[list_of_reference(expected, k)]
+        best = BestReference(
+            labelled[k],
+            of_each[k],
+            evidence_of(labelled[k], claims, expected_of_best),
+            example.references[k] if len(example.references) > 1 else None,
+        )
+        for part in parts:
+            if (part in OF_RETRIEVER) == (decisive == "claim_recall"):
+                results[part] = _score(example, params, part, best, checker)
+    return {part: results[part] for part in parts}
+
+
+@dataclass(frozen=True, slots=True)
+class BestReference:
+    """What an answer gets by the reference that counts. values, evidence: by part of the name; reference: its text,
+    where there are several."""
+
+    labelled: LabelledAnswer
+    values: Mapping[str, float | NoScore]
+    evidence: Mapping[str, Mapping[str, Any]]
+    reference: str | None
+
+
+def _highest(of_each: Sequence[Mapping[str, float | NoScore]], part: str) -> int:
+    """The number of the reference by which a score is highest; the first of equal ones."""
+    values = [scores[part] for scores in of_each]
+    return max(
+        range(len(values)),
+        key=lambda k: -1.0 if isinstance(value := values[k], NoScore) else value,
+    )
+
+
+def _score(
+    example: Example,
+    params: RagCheckerParams,
+    part: str,
+    best: BestReference,
+    checker: str | None,
+) -> Score | NoScore:
+    if (failure := best.labelled.failure(LABELS[part])) is not None:
+        return failure
+    carried = all(getattr(example, CARRIED_IN[kind]) is not None for kind in LABELS[part])
+    evidence: dict[str, Any] = {"checker": CARRIED if carried or checker is None else checker}
+    if best.reference is not None and "references" in NEEDS[part]:
+        evidence["reference"] = best.reference
+    evidence |= best.evidence[part]
+    value = best.values[part]
+    if not isinstance(value, NoScore):
+        return Score(value, evidence)
+    if value.status == "undefined" and params.empty == "zero":
+        return Score(0.0, {**evidence, "rule": f"{value.reason} It is scored 0 by empty=zero."})
+    return NoScore(value.status, value.reason, evidence)
 
 
 METRIC = Metric(
@@ -151,7 +192,7 @@ METRIC = Metric(
     default_checker="embedded",
     prompts=(CLAIMS, *PROMPTS, JOINT),
     params=RagCheckerParams,
-    version=5,
+    version=6,
     calls=calls,
     rounds=2,
     checks=checks_of_pairs,

@@ -86,6 +86,11 @@ async def label_claims(
     return labelling.results(), labelling.checker_name
 
 
+def list_of_reference(expected: Sequence[Claims], k: int) -> int:
+    """The place of the claims of a reference: a list that the example carries holds those of all its references."""
+    return min(k, len(expected) - 1)
+
+
 Key = tuple[str, int]
 """A question: its kind, and the place of its passage or reference."""
 
@@ -243,9 +248,14 @@ class _Labelling:
             return getattr(self.example, CARRIED_IN[kind])
         if kind == "supported":
             return self._by_passage(kind, self.own_claims)
+        if kind == "right":
+            return self.replies.get((kind, k))
+        if not self.all_expected:
+            return None
+        place = list_of_reference(self.all_expected, k)
         if kind == "retrieved":
-            return self._by_passage(kind, self.all_expected[k]) if self.all_expected else None
-        return self.replies.get((kind, k))
+            return self._by_passage(kind, self.all_expected[place])
+        return self.replies.get((kind, place))
 
     def _by_passage(self, kind: str, claims: Claims) -> list[list[str]] | NoScore | None:
         """Of each claim its label by each passage."""

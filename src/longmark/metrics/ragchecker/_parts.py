@@ -65,6 +65,7 @@ CARRIED_IN: dict[Kind, str] = {
 CARRIED = "carried by the example"
 OF_ANSWER: frozenset[Kind] = frozenset({"right", "supported"})
 OF_REFERENCE: frozenset[Kind] = frozenset({"recalled", "retrieved"})
+OF_RETRIEVER = frozenset({"claim_recall", "context_precision"})  # scores that no answer may change
 
 NEEDS = {
     part: tuple(
@@ -92,6 +93,7 @@ def carried_fields(example: Example, _params: RagCheckerParams, part: str) -> se
 def kinds_of(example: Example, parts: Collection[str]) -> set[Kind]:
     """The labels that scores are made of; with those of f1 where it decides which of several references counts."""
     kinds = {kind for part in parts for kind in LABELS[part]}
-    if len(example.references) > 1 and example.answer is not None and kinds != {"supported"}:
+    by_f1 = any(part not in OF_RETRIEVER and part != "faithfulness" for part in parts)
+    if len(example.references) > 1 and example.answer is not None and by_f1:
         kinds |= set(LABELS["f1"])
     return kinds
