@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from longmark.text import citation_lists
 from longmark.text.citation_forms import markers
 from longmark.text.citations import cited_text, without_markers
 
@@ -272,3 +273,19 @@ def test_ids_side_by_side_are_read_each() -> None:
 def test_the_heading_of_a_list_of_sources_at_the_end_is_no_sentence(heading: str) -> None:
     answer = f"Salt lowers it [1].\n\n{heading}\n\n- [1] https://a.org\n- [2] https://b.org"
     assert cited(answer) == [("Salt lowers it.", ("1",))]
+
+
+@pytest.mark.parametrize("line", ["{}. Water is wet", "[{}] Water is wet", "https://water.org/{}"])
+def test_each_line_of_a_list_without_sources_is_read_a_few_times(
+    line: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a list of thousands of lines takes minutes: it is no list of sources from any of its lines on."""
+    read: list[str] = []
+    is_entry = citation_lists._is_entry
+    monkeypatch.setattr(
+        citation_lists, "_is_entry", lambda text: read.append(text) or is_entry(text)
+    )
+    lines = [line.format(number) for number in range(300)]
+    body, _ = citation_lists.without_apparatus("\n".join(["Water is wet.", *lines, "It is."]))
+    assert body.splitlines()[-1] == "It is."
+    assert len(read) <= 5 * len(lines)

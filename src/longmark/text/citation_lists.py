@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from longmark.text.citation_tags import plain_number
@@ -90,11 +90,24 @@ def without_apparatus(answer: str) -> tuple[str, dict[str, str]]:
 @dataclass(slots=True)
 class _ListReading:
     """The lines of an answer while its lists of sources are taken out of them. definitions: label -> what it stands
-    for."""
+    for.
+
+    What stands from a line on is noted, so that a list of thousands of lines that are no sources is read once, and not
+    again from each of its lines."""
 
     lines: Sequence[str]
     definitions: dict[str, str] = field(default_factory=dict)
     _numbers_named: bool = False
+    _filled_from: Sequence[int] = ()
+    _wrapped_from: dict[int, _Wrapped] = field(default_factory=dict)
+    _run_from: dict[int, _EntryRun] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Notes the first line that is not blank, from each line on; the number of lines where there is none."""
+        filled_from = [len(self.lines)] * (len(self.lines) + 1)
+        for number in reversed(range(len(self.lines))):
+            filled_from[number] = number if self.lines[number].strip() else filled_from[number + 1]
+        self._filled_from = filled_from
 
     def body(self) -> list[str]:
         """The lines that are no definition and in no list."""
@@ -142,57 +155,81 @@ class _ListReading:
         """The number of the line behind the list of sources that begins at this one; the same number where none does."""
         has_heading = is_list_heading(self.lines[number])
         first = number + has_heading
-        entries = list(self._entries(first))
-        if not entries:
+        run = self._run(first)
+        if not run.entries:
             return number
-        end = entries[-1].end
-        labelled = sum(entry.label is not None for entry in entries)
-        addressed = sum(entry.has_address for entry in entries)
         if has_heading:
-            is_list = bool(addressed or (labelled and self._numbers_named))
+            is_list = run.has_address or (run.has_label and self._numbers_named)
         else:
-            in_brackets = all(
-                _NUMBERED.match(self.lines[entry.start].lstrip(" -*+")) for entry in entries
-            )
-            is_last = not any(line.strip() for line in self.lines[end:])
-            enough = is_last or (len(entries) >= _FEWEST and addressed == len(entries))
+            is_last = self._filled_from[run.end] == len(self.lines)
+            enough = is_last or (run.entries >= _FEWEST and run.have_addresses)
             begins = not body_lines or not body_lines[-1].strip() or is_last
-            is_list = bool(in_brackets and addressed and enough and begins)
+            is_list = run.in_brackets and run.has_address and enough and begins
         if not is_list:
             return number
-        for entry in entries:
+        while entry := self._entry(self._filled_from[first]):
             if entry.label is not None:
-                self.definitions[entry.label] = entry.text
-        return end
+                texts = [entry.text, *map(str.strip, self.lines[entry.start + 1 : entry.end])]
+                self.definitions[entry.label] = " ".join(texts)
+            first = entry.end
+        return run.end
 
-    def _entries(self, number: int) -> Iterator[_Entry]:
-        """The entries of sources that stand from a line on, with blank lines between them."""
-        while number < len(self.lines):
-            line = self.lines[number]
-            if not line.strip():
-                number += 1
-                continue
-            match = _DEFINITION.match(line) or _ENTRY.fullmatch(line)
-            if not _is_entry(line):
-                return
-            start = number
-            texts = [match[match.lastindex or 0] if match else line.strip()]
+    def _run(self, number: int) -> _EntryRun:
+        """What is to be known of the entries of sources that stand from a line on, with blank lines between them."""
+        entries: list[_Entry] = []
+        run = _EntryRun(number)
+        while entry := self._entry(self._filled_from[number]):
+            if entry.start in self._run_from:
+                run = self._run_from[entry.start]
+                break
+            entries.append(entry)
+            number = entry.end
+            run = _EntryRun(number)
+        for entry in reversed(entries):
+            run = _EntryRun(
+                run.end,
+                run.entries + 1,
+                has_label=run.has_label or entry.label is not None,
+                has_address=run.has_address or entry.has_address,
+                have_addresses=run.have_addresses and entry.has_address,
+                in_brackets=run.in_brackets
+                and bool(_NUMBERED.match(self.lines[entry.start].lstrip(" -*+"))),
+            )
+            self._run_from[entry.start] = run
+        return run
+
+    def _entry(self, number: int) -> _Entry | None:
+        """The source of a list that begins at a line; None where none does."""
+        if number >= len(self.lines) or not _is_entry(self.lines[number]):
+            return None
+        line = self.lines[number]
+        match = _DEFINITION.match(line) or _ENTRY.fullmatch(line)
+        label = (match[1] or match[2]) if match else None
+        text = match[match.lastindex or 0] if match else line.strip()
+        wrapped = self._wrapped(number + 1)
+        return _Entry(
+            None if label is None else plain_number(label),
+            text,
+            number,
+            wrapped.end,
+            wrapped.has_address or bool(ADDRESS.search(text)),
+        )
+
+    def _wrapped(self, number: int) -> _Wrapped:
+        """The lines that continue an entry, from a line on: what is wrapped, or an address below its title."""
+        numbers = []
+        while number not in self._wrapped_from:
+            if number >= len(self.lines) or not self._continues(number):
+                self._wrapped_from[number] = _Wrapped(number, has_address=False)
+                break
+            numbers.append(number)
             number += 1
-            # what is wrapped, or an address below its title
-            while number < len(self.lines) and self._continues(number):
-                texts.append(self.lines[number].strip())
-                number += 1
-            label = (match[1] or match[2]) if match else None
-            text = " ".join(
-                texts,
-            )
-            yield _Entry(
-                None if label is None else plain_number(label),
-                text,
-                start,
-                number,
-                bool(ADDRESS.search(text)),
-            )
+        wrapped = self._wrapped_from[number]
+        for earlier in reversed(numbers):
+            has_address = wrapped.has_address or bool(ADDRESS.search(self.lines[earlier]))
+            wrapped = _Wrapped(wrapped.end, has_address=has_address)
+            self._wrapped_from[earlier] = wrapped
+        return wrapped
 
     def _continues(self, number: int) -> bool:
         line = self.lines[number]
@@ -207,13 +244,35 @@ class _ListReading:
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """A source in a list: its number, what stands behind it, its first line and the one behind it."""
+    """A source in a list: its number, what stands behind it in its first line, that line, and the one behind the
+    source."""
 
     label: str | None
     text: str
     start: int
     end: int
     has_address: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Wrapped:
+    """Lines that continue an entry: the line behind them, and whether one has an address."""
+
+    end: int
+    has_address: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _EntryRun:
+    """Entries of sources in a row: the line behind them, how many, whether one has a label, one an address, all have an
+    address, and all have their number in brackets."""
+
+    end: int
+    entries: int = 0
+    has_label: bool = False
+    has_address: bool = False
+    have_addresses: bool = True
+    in_brackets: bool = True
 
 
 def _is_entry(line: str) -> bool:
