@@ -36,6 +36,10 @@ _OF_ONE = {
     "pages that are pictures, as of a scan (ocrmypdf adds their text)": (
         "page that is a picture, as of a scan (ocrmypdf adds its text)"
     ),
+    "pages from right to left without spaces between words": (
+        "page from right to left without spaces between words"
+    ),
+    "letters that their font does not name": "letter that its font does not name",
     "numbers of pages": "number of a page",
     "affiliations of authors": "affiliation of authors",
     "parts of other formats": "part of another format",

@@ -1,12 +1,13 @@
-"""PDF files as plain text, by pypdf: the lines of their pages in the order in which the file draws them, with raised
-digits told from others (pdf_page.py), without running heads and feet, and with words in one that are divided at the end
-of a line (pdf_lines.py). Pages that are pictures are counted. Rows of tables are lines without marks between cells;
-footnotes stand at the end of their page.
+"""PDF files as plain text, by pypdf: the lines of their pages in the order in which the file draws them, without running
+heads and feet, and with words in one that are divided at the end of a line (pdf_lines.py). Raised digits are told from
+others, and Arabic and Hebrew lines are as they are read (pdf_page.py). Pages that are pictures are counted. Rows of
+tables are lines without marks between cells; footnotes stand at the end of their page.
 """
 
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -35,11 +36,10 @@ def pdf_text(path: Path, limit: int) -> FileText:
                     f"has {count:,} pages, more than the {MOST_PAGES:,} that are read; split it"
                 )
             pages = []
+            lost: Counter[str] = Counter()
             size = pictures = 0
             for page in reader.pages:
-                # A font may map a glyph to half of a surrogate pair, or to nothing.
-                text = page_text(page)
-                pages.append(text.encode("utf-8", "replace").decode().replace("\0", ""))
+                pages.append(page_text(page, lost))
                 pictures += not pages[-1].strip() and _has_picture(page)
                 if (size := size + len(pages[-1])) > limit:
                     raise _Refused(f"has more than {limit >> 20} Mi characters of text; split it")
@@ -66,6 +66,7 @@ def pdf_text(path: Path, limit: int) -> FileText:
     left_out = {
         "running heads and feet": running_heads,
         "pages that are pictures, as of a scan (ocrmypdf adds their text)": pictures,
+        **lost,
     }
     starts = accumulate((len(page) + len(BETWEEN) for page in pages[:-1]), initial=0)
     return FileText(

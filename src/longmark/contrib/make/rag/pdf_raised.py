@@ -30,29 +30,33 @@ _SOLIDUS = ("/", "⁄")
 
 
 class DrawnText(NamedTuple):
-    """What a page draws with one font. size: of its letters; first, last: baselines of its first and last strings."""
+    """What a page draws with one font. size: of its letters; first, last: baselines of its first and last strings; start:
+    where the first one begins along its line."""
 
     text: str
     size: float
     first: float
     last: float
+    start: float = 0
 
 
 def with_raised_digits(pieces: Sequence[DrawnText]) -> str:
     """The pieces as one text."""
-    parts: list[str] = []
-    line: list[DrawnText] = []
+    return "".join(map(line_text, lines_of(pieces)))
+
+
+def lines_of(pieces: Sequence[DrawnText]) -> list[list[DrawnText]]:
+    """The pieces of each line, of which the last one ends with the line break."""
+    lines: list[list[DrawnText]] = [[]]
     for piece in pieces:
         if piece.text:
-            line.append(piece)
+            lines[-1].append(piece)
         if piece.text.endswith("\n"):
-            parts.append(_line(line))
-            line = []
-    parts.append(_line(line))
-    return "".join(parts)
+            lines.append([])
+    return lines
 
 
-def _line(pieces: Sequence[DrawnText]) -> str:
+def line_text(pieces: Sequence[DrawnText]) -> str:
     """A line with its raised and lowered digits."""
     base: DrawnText | None = None
     group: DrawnText | None = None  # the last raised or lowered piece, if nothing followed it
