@@ -9,6 +9,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+from tests.report.runs import RELEVANCE, manifest, row, write_run
 
 from longmark.analysis.metaeval import metaeval
 from longmark.cli import main
@@ -196,3 +197,42 @@ def test_the_list_of_all_labels_of_a_study_leads_to_its_ratings(
     Path("labels/ratings.csv").touch()
     assert main(["metaeval", "rows.csv", "labels/labels.jsonl"]) == 2
     assert "longmark metaeval rows.csv labels/ratings.csv" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("table_first", [False, True])
+def test_the_run_of_the_baselines_stands_beside_the_table_of_a_metric(
+    tmp_path: Path, table_first: bool
+):
+    path = study(tmp_path / "study.csv")
+    rows = [
+        row(f"Q{i}", RELEVANCE, i / 40, system="ab"[i % 2], question_id=f"q{i // 2}")
+        for i in range(40)
+    ]
+    baselines = write_run(tmp_path / "run", [], rows, manifest())
+    sources = [path, baselines] if table_first else [baselines, path]
+    options = {"mapping": {"example_id": "Item"}, "raters": RATERS}
+    both = metaeval(sources, path, scores=["FactMetric"], **options)
+    alone = metaeval(path, path, scores=["FactMetric"], **options)
+    assert both.joined == 40
+    assert set(both.metrics) == {RELEVANCE, "FactMetric"}
+    of_both = {result.metric: result for result in both.labels[0].metrics}
+    assert of_both["FactMetric"].spearman.value == alone.labels[0].metrics[0].spearman.value
+    assert of_both["FactMetric"].spearman.clusters == of_both[RELEVANCE].spearman.clusters == 20
+
+
+def test_an_id_of_two_systems_is_not_joined_with_a_table_that_names_none(tmp_path: Path):
+    path = study(tmp_path / "study.csv")
+    rows = [
+        row(f"Q{i}", RELEVANCE, i / 40, system=system, question_id=f"q{i}")
+        for i in range(40)
+        for system in "ab"
+    ]
+    baselines = write_run(tmp_path / "run", [], rows, manifest())
+    with pytest.raises(UserError, match="several systems"):
+        metaeval(
+            [baselines, path],
+            path,
+            scores=["FactMetric"],
+            mapping={"example_id": "Item"},
+            raters=RATERS,
+        )

@@ -14,8 +14,10 @@ from longmark.errors import UserError
 from longmark.report.summary import Summary
 from longmark.scores.clusters import QUESTION
 
-_MOST_SCORES = 50_000
-"""A page of more scores does not wait for the tests."""
+MOST_SCORES = 50_000
+"""A report of more scores does not wait for the tests (4 s)."""
+MOST_SCORES_OF_A_REPLY = 10_000
+"""Nor does a page that somebody opens (1 s)."""
 
 
 def first_sentence(
@@ -25,12 +27,13 @@ def first_sentence(
     cluster: str = QUESTION,
     bounds: Mapping[str, tuple[float, float]] | None = None,
     primary: Sequence[str] = (),
+    most: int = MOST_SCORES,
 ) -> str:
     """What `longmark compare` says of the two systems of these runs, whose scores `summary` counts. "" where they have
-    another number of systems or more than fifty thousand scores, choose between two answers, cannot be compared or
+    another number of systems or more than `most` scores, choose between two answers, cannot be compared or
     decide nothing, or the extra `stats` is not installed. primary: metrics that decide."""
     n_scores = sum(cell.n for cell in summary.cells if cell.metric not in summary.slices)
-    if len(summary.systems) != 2 or summary.pairs or n_scores > _MOST_SCORES:
+    if len(summary.systems) != 2 or summary.pairs or n_scores > most:
         return ""
     if find_spec("numpy") is None or find_spec("scipy") is None:
         return ""

@@ -137,6 +137,8 @@ def read_answers(
         )
         for source in listed
     ]
+    # a table that names no system gets those of the run beside it, in any order
+    sources.sort(key=lambda source: source.names_no_system)
     names = _names([source.path for source in sources])
     if empty := next((source for source in sources if not source.questions), None):
         raise no_rows([empty.path or Path("the list")])
@@ -200,6 +202,10 @@ class _Source:
         column.append(_NONE if observation.score is None else observation.score)
         if observation.score is None and place in self.answers:
             self.unscored[observation.metric][place] = observation.status
+
+    @property
+    def names_no_system(self) -> bool:
+        return self.systems.keys() == {""}
 
     def systems_of(self) -> dict[str, set[str]]:
         systems: dict[str, set[str]] = {}
@@ -302,6 +308,10 @@ def _same_answers(first: _Source, second: _Source) -> bool:
     mine = first.systems_of()
     theirs = second.systems_of()
     shared_names = mine.keys() & theirs.keys()
+    if (
+        second.names_no_system
+    ):  # its answers are those of the first with these ids, if each is of one system
+        return bool(shared_names) and all(len(mine[name]) == 1 for name in shared_names)
     return bool(shared_names) and all(mine[name] & theirs[name] for name in shared_names)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Condition, Thread
 from typing import Any
 
-from longmark.analysis.first_sentence import first_sentence
+from longmark.analysis.first_sentence import MOST_SCORES_OF_A_REPLY, first_sentence
 from longmark.errors import UserError
 from longmark.report import ahead
 from longmark.report.format import metric_titles
@@ -78,7 +78,12 @@ class Summaries:
             return read.verdict
         tested, sentence = self._verdicts.get(run.path, (None, ""))
         if tested != read.of:
-            sentence = first_sentence([run.path], read.summary, cluster=read.summary.cluster)
+            sentence = first_sentence(
+                [run.path],
+                read.summary,
+                cluster=read.summary.cluster,
+                most=MOST_SCORES_OF_A_REPLY,
+            )
             self._verdicts[run.path] = (read.of, sentence)
         return sentence or read.verdict
 

@@ -173,8 +173,8 @@ def _check_names(chosen: Sequence[str], labels: Sequence[str]) -> None:
 
 def _wide(
     rows: Source | Sequence[Source], parts: str, chosen: MetaevalOptions
-) -> list[ScoredParts]:
-    """The scores of wide tables."""
+) -> list[Source | ScoredParts]:
+    """The scores of wide tables, and of the run folders beside them."""
     from longmark.scores.wide_scores import wide_scores
 
     option = named("scores", group=MetaevalGroups)
@@ -182,12 +182,16 @@ def _wide(
         raise UserError(f"{option} reads scores of whole answers, and the labels are of {parts}s")
     listed = [rows] if isinstance(rows, str | Path) else list(rows)
     tables = [Path(table) for table in listed if isinstance(table, str | Path)]
-    for table in tables:
-        if table.is_dir():
-            raise UserError(f"{option} names the columns of a table; {table} is a folder")
     if len(tables) < len(listed):
         raise UserError(f"{option} names the columns of a file, and rows are given")
-    return [wide_scores(table, chosen.scores, chosen.mapping) for table in tables]
+    if all(table.is_dir() for table in tables):
+        raise UserError(
+            f"{option} names the columns of a table, and {tables[0]} is a folder; name the table, too, or omit {option}"
+        )
+    return [
+        table if table.is_dir() else wide_scores(table, chosen.scores, chosen.mapping)
+        for table in tables
+    ]
 
 
 def _sources(rows: Source | Sequence[Source]) -> Source | Sequence[Source]:
