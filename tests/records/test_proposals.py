@@ -93,6 +93,43 @@ def on_the_command_line() -> Iterator[None]:
                 "system": "app_build",
             },
         ),
+        (
+            {
+                "Frage": "Warum ist es so?",
+                "Antwort": "Es ist so.",
+                "Musterantwort": "Es ist eben so.",
+                "Quellen": ["Es ist so nach dem Gesetz."],
+                "Modell": "v20",
+            },
+            {
+                "question": "Frage",
+                "answer": "Antwort",
+                "contexts": "Quellen",
+                "references": "Musterantwort",
+                "system": "Modell",
+            },
+        ),
+        (
+            {
+                "Pregunta": "¿Por qué es así?",
+                "Respuesta": "Es así.",
+                "Respuesta esperada": "Es así por ley.",
+            },
+            {"question": "Pregunta", "answer": "Respuesta", "references": "Respuesta esperada"},
+        ),
+        (
+            {
+                "Réponse attendue": "Par la loi.",
+                "Réponse": "Par la nature.",
+                "Sources": ["La loi."],
+            },
+            {"answer": "Réponse", "contexts": "Sources", "references": "Réponse attendue"},
+        ),
+        (
+            {"问题": "为什么是这样？", "回答": "法律规定如此。", "标准答案": "因为法律如此规定。"},
+            {"question": "问题", "answer": "回答", "references": "标准答案"},
+        ),
+        ({"Antwortlänge": 5, "Frage-ID": "Q 1", "Status": "Some text here."}, {}),
         ({"answer_length": 5, "answer_id": "a-1", "x": "Some text here."}, {}),
         ({"prediction": "7", "target": 7}, {}),
     ],

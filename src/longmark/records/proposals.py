@@ -13,7 +13,7 @@ from longmark.options import named
 from longmark.records import messages, paths
 from longmark.records.turn import PASSAGE_TEXT
 
-_WORDS = {
+_ENGLISH = {
     # field -> words of a column's name; the first field with a word of the name has the column
     "references": (
         "reference",
@@ -86,6 +86,19 @@ _WORDS = {
     ),
     "system": ("system", "model", "pipeline", "version", "build", "variant"),
 }
+_ELSEWHERE = {
+    # German, French, Spanish; Chinese, which has no spaces between the words of a name, by whole names
+    "references": "referenz referenzen referenzantwort musterantwort musterlösung soll sollantwort erwartet erwartete "
+    "référence références attendu attendue corrigé referencia referencias esperada esperado correcta "
+    "参考答案 标准答案 参考",
+    "contexts": "kontext kontexte quelle quellen passagen textstellen fundstellen belege dokumente contexte contextes "
+    "extraits contexto contextos fuente fuentes pasajes documentos fragmentos 上下文 材料 资料 文档",
+    "answer": "antwort antworten ausgabe réponse réponses reponse respuesta respuestas salida 回答 模型回答",
+    "question": "frage fragen anfrage eingabe nutzerfrage requête demande pregunta preguntas consulta 问题 提问",
+    "system": "modell système systeme modèle modele sistema modelo versión 模型 系统",
+}
+_WORDS = {field: (*words, *_ELSEWHERE.get(field, "").split()) for field, words in _ENGLISH.items()}
+
 _OTHER = frozenset(
     (
         "id",
@@ -104,6 +117,7 @@ _OTHER = frozenset(
 """Words of a name that say that the column is about a text, and not the text."""
 _RIGHT = frozenset(
     (
+        *_ELSEWHERE["references"].split(),
         "reference",
         "references",
         "gold",
@@ -126,6 +140,9 @@ FIELDS = ("question", "answer", "contexts", "references", "question_id", "system
 """The fields that can be proposed, in the order of a record's."""
 
 _BOUNDARY = re.compile(r"[\W_]+|(?<=[a-z0-9])(?=[A-Z])")
+_UNSPACED = re.compile(
+    r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]{4}"
+)  # Thai, Lao, Japanese, Chinese
 _TEXT_KEYS = (*PASSAGE_TEXT, "sentence")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
@@ -174,8 +191,11 @@ def options(path_of: Mapping[str, str]) -> str:
 
 
 def is_text(values: Iterable[Any]) -> bool:
-    """Whether values are texts of several words."""
-    return any(isinstance(value, str) and " " in value.strip() for value in values)
+    """Whether values are texts of several words; of several characters where words have no spaces between them."""
+    return any(
+        isinstance(value, str) and (" " in value.strip() or bool(_UNSPACED.search(value)))
+        for value in values
+    )
 
 
 def joined(field: str, column: str, raw: Any) -> str:
