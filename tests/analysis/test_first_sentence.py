@@ -100,8 +100,8 @@ def test_there_is_no_sentence_on_three_systems_on_one_or_on_too_few_questions(tm
 def test_a_large_page_does_not_wait_for_the_tests(tmp_path: Path):
     folder = made_run(tmp_path / "run", BETTER)
     summary = summarise([folder])
-    assert first_sentence([folder], summary, most=48)
-    assert first_sentence([folder], summary, most=47) == ""
+    assert first_sentence([folder], summary, most_scores=48)
+    assert first_sentence([folder], summary, most_scores=47) == ""
 
 
 def test_without_the_packages_of_stats_there_is_no_sentence(

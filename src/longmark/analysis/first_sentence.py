@@ -27,13 +27,13 @@ def first_sentence(
     cluster: str = QUESTION,
     bounds: Mapping[str, tuple[float, float]] | None = None,
     primary: Sequence[str] = (),
-    most: int = MOST_SCORES,
+    most_scores: int = MOST_SCORES,
 ) -> str:
     """What `longmark compare` says of the two systems of these runs, whose scores `summary` counts. "" where they have
-    another number of systems or more than `most` scores, choose between two answers, cannot be compared or
+    another number of systems or more than `most_scores`, choose between two answers, cannot be compared or
     decide nothing, or the extra `stats` is not installed. primary: metrics that decide."""
     n_scores = sum(cell.n for cell in summary.cells if cell.metric not in summary.slices)
-    if len(summary.systems) != 2 or summary.pairs or n_scores > most:
+    if len(summary.systems) != 2 or summary.pairs or n_scores > most_scores:
         return ""
     if find_spec("numpy") is None or find_spec("scipy") is None:
         return ""

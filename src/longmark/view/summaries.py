@@ -82,7 +82,7 @@ class Summaries:
                 [run.path],
                 read.summary,
                 cluster=read.summary.cluster,
-                most=MOST_SCORES_OF_A_REPLY,
+                most_scores=MOST_SCORES_OF_A_REPLY,
             )
             self._verdicts[run.path] = (read.of, sentence)
         return sentence or read.verdict
