@@ -55,6 +55,16 @@ MOST_EXAMPLES = 10_000
 """Examples that are looked at; the rest of a file is as its beginning."""
 
 
+def is_system(column: str) -> bool:
+    """Whether a column is named like one that says what answered."""
+    words = _words(column)
+    return bool(words & _SYSTEM_WORDS) and not words & _ID_WORDS
+
+
+def _words(column: str) -> set[str]:
+    return {word.lower() for word in _BOUNDARY.split(column) if word}
+
+
 class RecurringColumns:
     """Add each example that was read, then ask for the proposals."""
 
@@ -79,9 +89,9 @@ class RecurringColumns:
                 self._no_ids.add(column)
                 self._unique[column] = None
                 continue
-            words = {word.lower() for word in _BOUNDARY.split(column) if word}
+            words = _words(column)
             text = str(value).strip()
-            if words & _SYSTEM_WORDS and not words & _ID_WORDS and 0 < len(text) <= _LONGEST:
+            if is_system(column) and 0 < len(text) <= _LONGEST:
                 self._systems.setdefault(column, Counter())[text] += 1
                 answered = (column, example.question_id)
                 self._systems_of_question.setdefault(answered, set()).add(text)

@@ -94,11 +94,10 @@ class LabelColumns:
         self._unread = {name for name, path in self._mapped.items() if not path}
         for name in self._unread:
             del self._mapped[name]
-        # of columns that differ in case only, the first one counts
         column_of: dict[str, Any] = {
             folded(str(column)): column
             for column in reversed(names)
-            if folded(str(column)) not in self._unread
+            if folded(str(column)) not in self._unread and column not in options.raters
         } | self._mapped
         with_choices = "choice" in column_of or (
             bool(options.raters) and {"a", "b"} <= column_of.keys()
@@ -116,6 +115,7 @@ class LabelColumns:
         if not names:  # every record is unreadable, each with its reason
             return
         self._check_options(names, column_of, nested, first)
+        self._check_alike(names)
         self._column = self._columns_of_form(column_of)
         self.parts = _labelled_parts(self._column)
         self._check_needed(names)
@@ -147,6 +147,19 @@ class LabelColumns:
             raise UserError(
                 f"{self._file} has a column {twice[0]} and a column for each rater; omit {named('raters')}"
             )
+
+    def _check_alike(self, names: Mapping[Any, None]) -> None:
+        """UserError where a field could be read from two columns, whose names differ in case or spaces alone."""
+        alike: dict[str, list[str]] = {}
+        for column in names:
+            alike.setdefault(folded(str(column)), []).append(str(column))
+        for name, own_name in self.form.columns.items():
+            columns = alike.get(own_name, [])
+            if len(columns) > 1 and name not in self._mapped and name not in self._unread:
+                raise UserError(
+                    f"{self._file}: the columns {' and '.join(columns)} could both be the {name}; choose one with "
+                    f"{named('mapping', {name: columns[0]})}"
+                )
 
     def _columns_of_form(self, column_of: Mapping[str, Any]) -> dict[str, Any]:
         """field -> its column: the mapped one, else the one of the form that no other field has."""
@@ -212,6 +225,10 @@ class LabelColumns:
     @property
     def raters_named(self) -> bool:
         return bool(self._raters) or "rater" in self._column
+
+    def has(self, name: str) -> bool:
+        """Whether the file has a column for a field."""
+        return name in self._column
 
     def column(self, name: str) -> str:
         """The file's name of a field."""

@@ -16,10 +16,12 @@ from longmark.records import messages, paths
 from longmark.records.label_answers import labelled
 from longmark.records.nested import NestedFields
 from longmark.records.sources import UnreadableRecord
-from longmark.records.values import Problem
+from longmark.records.values import Problem, folded
 from longmark.scores import published_labels
 from longmark.scores.label_tool import VALUES, LabelTool
 
+_OWN_COLUMNS = (frozenset(("example_id", "value")), frozenset(("a", "b", "choice")))
+"""Columns of ours that a file of labels has at least."""
 _ANNOTATIONS = "annotations[?!was_cancelled]"
 _RESULTS = f"{_ANNOTATIONS}.result"
 _LABEL_STUDIO = "label-studio-sdk 2.1 (converter) and labelstud.io/guide/task_format"
@@ -387,14 +389,25 @@ def tool_of(records: Iterable[Any], mapping: Mapping[str, str]) -> LabelTool | N
     fitting: set[str] = set()
     for record in records:
         if isinstance(record, Mapping):
+            labelled_again = _has_own_columns(record)
             fitting |= {
-                tool.name for tool in TOOLS if tool.name not in fitting and tool.fits(record)
+                tool.name
+                for tool in TOOLS
+                if tool.name not in fitting
+                and not (labelled_again and tool in published_labels.TOOLS)
+                and tool.fits(record)
             }
     for tool in TOOLS:
         names_values = any(name in tool.columns for name in VALUES)
         if tool.name in fitting and not (names_values and any(name in mapping for name in VALUES)):
             return tool
     return None
+
+
+def _has_own_columns(record: Mapping[str, Any]) -> bool:
+    """Whether a record has labels in columns of ours, as where people label a published set again."""
+    names = {folded(str(column)) for column in record}
+    return any(columns <= names for columns in _OWN_COLUMNS)
 
 
 class ToolRecords:
@@ -433,7 +446,10 @@ class ToolRecords:
                 continue
             labels = [label for label in map(self._label, rows) if label is not None]
             if not labels:
-                self.ignored["records without a label"] += 1
+                of_tool = all(key in record for key in self.tool.keys)
+                self.ignored[
+                    "records without a label" if of_tool else "records in another form"
+                ] += 1
             for label in labels:
                 yield line, label
 

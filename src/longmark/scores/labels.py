@@ -58,6 +58,7 @@ from longmark.scores.label_tool import LabelTool
 from longmark.scores.label_tools import ToolRecords, tool_of
 from longmark.scores.label_values import LEAST_LABEL, MOST_LABEL, class_key
 from longmark.scores.observations import Observation, Observations
+from longmark.scores.replaced_labels import told_apart
 
 __all__ = [
     "FIELDS",
@@ -157,7 +158,7 @@ class Labels(Observations):
         )
         self.choices = "choice" in columns.form.columns
         self.parts = columns.parts
-        self._add_labels(records(), columns)
+        self._add_labels(records(), columns, of_tool=of_tool is not None)
         if of_tool is not None:
             self.notices.append(of_tool.notice(self.name))
         self.words = columns.words
@@ -166,9 +167,12 @@ class Labels(Observations):
         self._note_missing(columns, options)
         if self.replaced:
             replaced = "label was" if self.replaced == 1 else "labels were"
+            apart = "" if of_tool else told_apart(records(), columns)
             self.notices.append(
-                f"{self.replaced:,} {replaced} replaced by later labels of the same rater in {self.name}."
+                f"{self.replaced:,} {replaced} replaced by later labels of the same rater in {self.name}.{apart}"
             )
+        if self.choices and of_tool is None:
+            self.notices += self._sides_of_numbers()
         self.alike = list(self._alike())
         self.notices += [*self.alike, *self._alike_values()]
         unused = {} if options.by else self._useless(columns.by)
@@ -197,7 +201,9 @@ class Labels(Observations):
                 first = first or record
         return (names if any_record else None), nested, first
 
-    def _add_labels(self, records: Iterable[tuple[int, Any]], columns: LabelColumns) -> None:
+    def _add_labels(
+        self, records: Iterable[tuple[int, Any]], columns: LabelColumns, *, of_tool: bool
+    ) -> None:
         """Puts the label of each record into the table. BadInput with the first lines that are wrong."""
         wrong = BadLines()
         self._runs.append(Path(self.name))
@@ -209,7 +215,7 @@ class Labels(Observations):
                 for observation in columns.labels_of(line, record):
                     self.empty += observation is None
                     self.replaced += observation is not None and self._add_label(
-                        observation, raters_named=columns.raters_named
+                        observation, raters_named=columns.raters_named, of_tool=of_tool
                     )
             except _UnnamedRater as problem:
                 unnamed.append(at(self.name, line, str(problem)))
@@ -290,19 +296,24 @@ class Labels(Observations):
                 values = "value" if count == 1 else "values"
                 yield f'{count:,} {values} "{word}" of {label} in {self.name} read as missing{remedy}.'
 
-    def _add_label(self, label: Observation, *, raters_named: bool) -> bool:
+    def _add_label(self, label: Observation, *, raters_named: bool, of_tool: bool) -> bool:
         """Adds a label; whether it takes the place of another. Problem if the two may be of different people."""
         system = self._systems.setdefault((0, label.system), len(self._systems))
         example = self._example(0, system, label, {})
         metric = self._metrics.setdefault(label.metric, len(self._metrics))
         query = "SELECT line FROM scores WHERE example = ? AND metric = ? AND rater = ?"
         earlier = self._db.execute(query, (example, metric, label.rater)).fetchone()
-        if earlier and not raters_named:
-            about = (
-                f'"{label.given["a"]}" or "{label.given["b"]}"'
-                if self.choices
-                else f'"{label.example_id}"'
+        about = (
+            f'"{label.given["a"]}" or "{label.given["b"]}"'
+            if self.choices
+            else f'"{label.example_id}"'
+        )
+        if earlier and raters_named and earlier[0] == label.line and not of_tool:
+            option = named("mapping", {"rater": "PATH[]"})
+            raise Problem(
+                f"{about} has two labels ({label.metric}) of {label.rater} in one record; name the rater of each: {option}"
             )
+        if earlier and not raters_named:
             raise _UnnamedRater(
                 f"{about} already has a label ({label.metric}) in line {earlier[0]}, and the file names no raters; "
                 "keep one of them, or add a column rater"
@@ -349,6 +360,16 @@ class Labels(Observations):
                 )
         wrong.check()
         return results
+
+    def _sides_of_numbers(self) -> Iterator[str]:
+        """That choices which are numbers are all for b or ties: 1 and 2, or 0 and 1, can be meant as a and b."""
+        query = "SELECT TOTAL(score < 0), TOTAL(score = 0), TOTAL(score > 0) FROM scores"
+        for_a, ties, for_b = map(int, self._db.execute(query).fetchone())
+        if for_b and not for_a:
+            yield (
+                f"No number of choice in {self.name} is below 0, which is for a: {for_b:,} are above 0, for b, and "
+                f"{ties:,} are 0, ties. If 1 and 2, or 0 and 1, stand for the answers, write a and b."
+            )
 
     def _alike(self) -> Iterator[str]:
         """Names of raters that look the same (case, width, letters of another script): probably one person."""
