@@ -48,14 +48,19 @@ def test_batches_that_begin_together_send_each_text_once(place: Place):
     cache.close()
 
 
+async def has_begun(model: FakeChat) -> None:
+    while not model.requests:  # noqa: ASYNC110 - the fake tells nobody
+        await asyncio.sleep(0.001)
+
+
 def test_who_waits_for_a_call_that_was_given_up_asks_for_it(cache: CallCache):
-    model = FakeChat("85", latency=0.05)
+    model = FakeChat("85", latency=0.3)
 
     async def call() -> None:
         client = Client(cache)
         usage_log = UsageLog()
         first = asyncio.create_task(client.chat(model, asking("a"), UsageLog()))
-        await asyncio.sleep(0.01)
+        await has_begun(model)
         second = asyncio.create_task(client.chat(model, asking("a"), usage_log))
         await asyncio.sleep(0.01)
         first.cancel()
@@ -68,12 +73,12 @@ def test_who_waits_for_a_call_that_was_given_up_asks_for_it(cache: CallCache):
 
 
 def test_who_is_cancelled_while_waiting_for_another_ones_call_ends(cache: CallCache):
-    model = FakeChat("85", latency=0.05)
+    model = FakeChat("85", latency=60)
 
     async def call() -> None:
         client = Client(cache)
         both = [asyncio.create_task(client.chat(model, asking("a"), UsageLog())) for _ in range(2)]
-        await asyncio.sleep(0.01)
+        await has_begun(model)
         for task in both:
             task.cancel()
         done = await asyncio.gather(*both, return_exceptions=True)
