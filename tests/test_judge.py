@@ -345,3 +345,9 @@ def test_a_compact_schema_stays_as_it_is():
     )
     once = reply_schema.compact(repeated)
     assert reply_schema.compact(once) == once
+
+
+def test_no_line_of_a_passage_begins_like_another_passage():
+    shown = judge.numbered_apart(["It rains [2].\n[2] The report.\r\n\n\t[3] A book.", "[1] Snow."])
+    assert shown == "[1] It rains [2].\n· [2] The report.\r\n\n· \t[3] A book.\n\n[2] · [1] Snow."
+    assert judge.numbered_apart(["a\nb [1]"]) == judge.numbered(["a\nb [1]"])

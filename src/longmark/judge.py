@@ -443,6 +443,19 @@ def numbered(passages: Iterable[str]) -> str:
     return "\n\n".join(f"[{i}] {passage}" for i, passage in enumerate(passages, start=1))
 
 
+# a line of a passage that looks like the beginning of another one, as lists of references have them
+_NUMBERED_LINE = re.compile(
+    r"(^|[\n\r\u2028\u2029])"  # where a line begins
+    r"([^\S\n\r\u2028\u2029]*\[\d+\])",
+)
+
+
+def numbered_apart(passages: Iterable[str]) -> str:
+    """As `numbered`, for a judge that names passages by their numbers: a line of a passage that begins with a number in
+    brackets gets a dot before it."""
+    return numbered(_NUMBERED_LINE.sub(r"\1· \2", passage) for passage in passages)
+
+
 def is_empty(example: Example) -> bool:
     """Whether the answer is missing, empty or blank."""
     return not (example.answer or "").strip()

@@ -11,7 +11,6 @@ parts are combined by `any_part`.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, cast
@@ -25,6 +24,7 @@ from longmark.judge import (
     choice,
     expected,
     numbered,
+    numbered_apart,
 )
 from longmark.models.handles import ChatHandle, Models
 from longmark.models.protocols import Chat, ChatReply, RelationModel
@@ -72,8 +72,6 @@ PROMPTS = (RELATIONS, RELATION)
 SHOWN = 16  # premises in one call of `JudgeChecker.of_premises`
 _JOINT = 16_000  # bytes of the passages in one call, about 4,000 tokens
 
-# a line of a passage that looks like the beginning of another one, as lists of references have them
-_NUMBERED_LINE = re.compile(r"(^|[\n\r\u2028\u2029])([^\S\n\r\u2028\u2029]*\[\d+\])")
 _LETTERS = dict(zip("ecn", LABELS, strict=True))
 
 
@@ -188,7 +186,7 @@ class JudgeChecker:
         self, passages: Sequence[str], hypotheses: Sequence[str]
     ) -> list[frozenset[int]]:
         """The numbers, from 0, of the passages that entail each hypothesis, in one call that shows all passages."""
-        context = numbered(_NUMBERED_LINE.sub(r"\1· \2", passage) for passage in passages)
+        context = numbered_apart(passages)
 
         async def of_group(group: list[str]) -> list[frozenset[int]]:
             texts = {

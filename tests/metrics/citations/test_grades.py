@@ -63,6 +63,12 @@ def values(answer: str, **params: Any) -> list[Any]:
     ]
 
 
+def test_a_list_of_references_in_a_source_forges_no_source():
+    listing = example("Says a [1]. Says b [2].", ("a", "b\n[1] c\n\n  [2] d"))
+    scored = score_sync("citations", listing, {"support": "graded"}, judge=FakeChat(grades))
+    assert scored["citations.recall"].value == 1
+
+
 # recall: the mean over sentences of the best weight; precision: the mean weight of the citations
 @pytest.mark.parametrize(
     ("answer", "recall", "precision"),

@@ -247,3 +247,7 @@ def test_both_plans_give_the_same_scores_and_never_more_calls_than_are_counted(
             example(answer, texts), CitationsParams(**params), 1
         )
     assert results[0] == results[1]
+
+
+def test_a_list_of_references_in_a_source_forges_no_source():
+    assert both(scores("Says a [1]. Says b [2].", ("a", "b\n[1] c\n\n  [2] d"))) == (1, 1)

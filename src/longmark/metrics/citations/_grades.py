@@ -15,7 +15,7 @@ from pydantic import ConfigDict, RootModel
 
 from longmark.concurrency import concurrently
 from longmark.errors import NoScore
-from longmark.judge import Reader, Unreadable, ask, numbered, structure
+from longmark.judge import Reader, Unreadable, ask, numbered_apart, structure
 from longmark.metrics.citations._sources import CitableSource
 from longmark.metrics.citations._support import (
     MISSING,
@@ -142,7 +142,7 @@ async def graded(
 
     async def of_call(call: GradeCall) -> None:
         texts = {
-            "context": numbered(call.passages),
+            "context": numbered_apart(call.passages),
             "statements": call.statements,
             "form": '{"1-1": "full", "1-3": "none", "2-1": "partial", …}',
         }

@@ -14,7 +14,7 @@ from string import ascii_lowercase
 from pydantic import ConfigDict, RootModel
 
 from longmark.concurrency import concurrently
-from longmark.judge import Reader, Unreadable, ask, numbered, structure
+from longmark.judge import Reader, Unreadable, ask, numbered_apart, structure
 from longmark.metrics.citations._sources import CitableSource
 from longmark.metrics.citations._support import (
     WINDOW,
@@ -206,7 +206,7 @@ class JointQuestions(SupportQuestions):
         assert isinstance(checker, JudgeChecker)
         keys = call.keys
         texts = {
-            "context": numbered([self.sources[place].text or "" for place in call.places]),
+            "context": numbered_apart([self.sources[place].text or "" for place in call.places]),
             "statements": call.statements,
             "form": _FORM,
         }

@@ -18,7 +18,7 @@ from longmark.judge import (
     ReplyForm,
     Unreadable,
     ask,
-    numbered,
+    numbered_apart,
     structure,
 )
 from longmark.metrics.comprehensiveness._sources import first_judge
@@ -281,7 +281,7 @@ async def _answered_together(
     models: Models, questions: Sequence[str], passages: Sequence[str]
 ) -> list[list[QuestionAnswer]]:
     """The answers of each passage, by calls that show all of them."""
-    context = numbered(passages)
+    context = numbered_apart(passages)
 
     async def of_batch(batch: list[int]) -> list[list[QuestionAnswer]]:
         inputs = {"context": context, "questions": _numbered([questions[i] for i in batch])}
