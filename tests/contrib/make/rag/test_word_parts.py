@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -246,3 +247,55 @@ def test_an_equation_that_cannot_be_read_is_counted(tmp_path: Path) -> None:
 )
 def test_numerals(value: int, form: str, text: str) -> None:
     assert numeral(value, form) == text
+
+
+RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+
+
+def relations(*parts: tuple[str, str, str]) -> str:
+    """The relations of a part: id, kind and target of each."""
+    listed = "".join(
+        f'<Relationship Id="{name}" Type="{RELATIONS}/{kind}" Target="{target}"/>'
+        for name, kind, target in parts
+    )
+    return f"<Relationships>{listed}</Relationships>"
+
+
+def test_the_texts_of_a_diagram_follow_its_paragraph_and_charts_are_counted(tmp_path: Path) -> None:
+    def drawing(content: str) -> str:
+        return f"<w:r><w:drawing><graphicData>{content}</graphicData></w:drawing></w:r>"
+
+    linked = f'xmlns:r="{RELATIONS}"'
+    body = paragraph(
+        run("Steps:")
+        + drawing(f'<relIds {linked} r:dm="rId7"/>')
+        + drawing("<chart/>")
+        + drawing("<pic/>")
+        + drawing(f'<relIds {linked} r:dm="rId8"/>')
+    )
+    points = '<pt><t><p><r><t>Rain</t></r></p></t></pt><pt type="pres"><t><p/></t></pt>'
+    parts = {
+        "word/_rels/document.xml.rels": relations(("rId7", "diagramData", "diagrams/data1.xml")),
+        "word/diagrams/data1.xml": f"<dataModel><ptLst>{points}</ptLst></dataModel>",
+    }
+    document, omitted = read(docx(tmp_path / "a.docx", body + paragraph(run("End.")), parts))
+    assert document.text == "Steps:\n\nRain\n\nEnd."
+    assert omitted == {"charts": 1, "pictures": 1, "diagrams without their texts": 1}
+
+
+def test_a_document_whose_parts_have_other_names_is_read(tmp_path: Path) -> None:
+    note = '<w:r><w:footnoteReference w:id="2"/></w:r>'
+    body = f"<w:body>{item('Rain.')}{paragraph(run('Snow') + note)}</w:body>"
+    notes = f'<w:footnote w:id="2">{paragraph(run("Wet."))}</w:footnote>'
+    with zipfile.ZipFile(tmp_path / "a.docx", "w") as archive:
+        for name, content in {
+            "_rels/.rels": relations(("rId1", "officeDocument", "/word/document2.xml")),
+            "word/_rels/document2.xml.rels": relations(
+                ("rId1", "numbering", "numbering2.xml"), ("rId2", "footnotes", "footnotes2.xml")
+            ),
+            "word/document2.xml": f"<w:document {NAMESPACES}>{body}</w:document>",
+            "word/numbering2.xml": NUMBERING,
+            "word/footnotes2.xml": f"<w:footnotes {NAMESPACES}>{notes}</w:footnotes>",
+        }.items():
+            archive.writestr(name, content)
+    assert read(tmp_path / "a.docx")[0].text == "1. Rain.\n\nSnow[1]\n\n[1] Wet."

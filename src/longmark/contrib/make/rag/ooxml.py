@@ -11,7 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from longmark.contrib.make.rag.archives import BROKEN, Unpacked
-from longmark.contrib.make.rag.xml_tree import attribute, child, local_name, parsed
+from longmark.contrib.make.rag.xml_tree import (
+    attribute,
+    child,
+    descendants,
+    local_name,
+    parsed,
+    words_of,
+)
 
 _OLD_OR_ENCRYPTED = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
@@ -88,3 +95,13 @@ def chosen(alternatives: Any) -> Any:
         if form is not None:
             return form
     return ()
+
+
+def texts_of_diagram(data: Any) -> list[str]:
+    """The texts of a diagram (SmartArt) in one line each, in the order in which they were entered."""
+    texts = []
+    for point in descendants(data, "pt"):
+        if attribute(point, "type") in ("", "node", "asst"):
+            paragraphs = [words_of(paragraph) for paragraph in descendants(point, "p")]
+            texts += [text for text in paragraphs if text]
+    return texts

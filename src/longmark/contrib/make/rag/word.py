@@ -1,9 +1,9 @@
 """Word documents (DOCX) as plain text, as a reader sees them.
 
-Read: paragraphs, headings and lists with the numbers that Word writes, tables, text boxes, foot- and endnotes (at the
-end, each behind its number), equations in one line, base texts of ruby, the choices of forms, and the text as it is once
-all tracked changes are accepted. Left out and counted: deleted and struck-out text, hidden text, also where a style says
-so, empty fields of forms, comments, pictures, running heads.
+Read: paragraphs, headings and lists with the numbers that Word writes, tables, text boxes, diagrams, foot- and endnotes
+(at the end, each behind its number), equations in one line, base texts of ruby, the choices of forms, and the text as it
+is once all tracked changes are accepted. Left out and counted: deleted and struck-out text, hidden text, also where a
+style says so, empty fields of forms, comments, pictures, charts, running heads.
 
 Libraries that were tried lose text that a reader sees: python-docx 1.2.0 what was inserted by a tracked change, mammoth
 1.13.0 equations and ruby; both print no word of it. So the package is read here, by lxml.
@@ -11,14 +11,14 @@ Libraries that were tried lose text that a reader sees: python-docx 1.2.0 what w
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from longmark.contrib.make.rag.file_text import FileText
 from longmark.contrib.make.rag.list_numbers import whole_number
 from longmark.contrib.make.rag.omml import write_equation
-from longmark.contrib.make.rag.ooxml import Package, chosen, opened
+from longmark.contrib.make.rag.ooxml import Package, chosen, opened, relation_id, texts_of_diagram
 from longmark.contrib.make.rag.paragraphs import joined
 from longmark.contrib.make.rag.symbol_font import LEFT_OUT, character_of, in_unicode
 from longmark.contrib.make.rag.word_fields import WordFields
@@ -33,10 +33,15 @@ from longmark.contrib.make.rag.xml_tree import (
 )
 
 SUFFIXES = frozenset({".docx", ".docm"})
-_MAIN = "word/document.xml"
-_STYLES = "word/styles.xml"
-_NUMBERS = "word/numbering.xml"
-_NOTES = {"footnoteReference": "word/footnotes.xml", "endnoteReference": "word/endnotes.xml"}
+# Parts by the kind of the relation that names them; without relations they have these names.
+_PARTS = {
+    "officeDocument": "word/document.xml",
+    "styles": "word/styles.xml",
+    "numbering": "word/numbering.xml",
+    "footnotes": "word/footnotes.xml",
+    "endnotes": "word/endnotes.xml",
+}
+_NOTES = {"footnoteReference": "footnotes", "endnoteReference": "endnotes"}
 _LEFT_OUT = {
     "del": "deleted passages",
     "moveFrom": "deleted passages",
@@ -63,22 +68,34 @@ def word_text(path: Path, limit: int) -> FileText:
     """The text of a Word document. limit: bytes when unpacked. ValueError, with the
     remedy, for a file that is none, is encrypted or too large."""
     with opened(path, limit, ".docx", "Word") as package:
-        if _MAIN not in package.names:
+        parts = _parts_by_kind(package)
+        if parts["officeDocument"] not in package.names:
             raise ValueError("has no text of Word in it; save it as .docx again")
-        return _WordReader(package).read()
+        return _WordReader(package, parts).read()
+
+
+def _parts_by_kind(package: Package) -> dict[str, str]:
+    """The names of the parts of a document; some programs call the text word/document2.xml."""
+    parts = dict(_PARTS)
+    for source in ("", "officeDocument"):
+        for relation in package.relations(parts.get(source, source)).values():
+            if relation.kind in parts and relation.target in package.names:
+                parts[relation.kind] = relation.target
+    return parts
 
 
 class _WordReader:
     """Reads the parts of one document."""
 
-    def __init__(self, package: Package) -> None:
+    def __init__(self, package: Package, parts: Mapping[str, str]) -> None:
         self._package = package
+        self._parts = parts
+        self._relations = package.relations(parts["officeDocument"])
         self._page = PageOfXml()
-        names = package.names
-        self._styles = WordStyles.of(package.part(_STYLES)) if _STYLES in names else WordStyles()
-        self._list_numbers = (
-            WordNumbers.of(package.part(_NUMBERS)) if _NUMBERS in names else WordNumbers()
-        )
+        styles = self._part("styles")
+        numbers = self._part("numbering")
+        self._styles = WordStyles() if styles is None else WordStyles.of(styles)
+        self._list_numbers = WordNumbers() if numbers is None else WordNumbers.of(numbers)
         self._fields = WordFields()
         self._style = ""  # of the paragraph that is being read
         self._goes_on = ""  # the tag of a paragraph whose end is deleted
@@ -86,9 +103,15 @@ class _WordReader:
         self._numbers: dict[tuple[str, str], int] = {}  # kind of mark, id -> number
         self._parts_of_notes: dict[str, dict[str, Any]] = {}  # kind of mark -> id -> note
         self._boxes: list[Any] = []  # text boxes of the paragraph that is being read
+        self._diagrams: list[str] = []  # the texts of its diagrams
+
+    def _part(self, kind: str) -> Any:
+        """The root of a part; None if there is none."""
+        name = self._parts[kind]
+        return self._package.part(name) if name in self._package.names else None
 
     def read(self) -> FileText:
-        body = child(self._package.part(_MAIN), "body")
+        body = child(self._part("officeDocument"), "body")
         if body is None:
             raise ValueError("has no body; save it as .docx again")
         heads = [n for n in self._package.names if n.startswith(("word/header", "word/footer"))]
@@ -152,6 +175,9 @@ class _WordReader:
         self._boxes = []  # those in a box come after it
         for box in boxes:
             self._blocks(box)
+        for text in self._diagrams:
+            self._page.whole("p", text)
+        self._diagrams = []
 
     def _end_paragraph(self) -> None:
         """Ends the paragraph; one whose end is deleted goes on in the next one."""
@@ -290,11 +316,25 @@ class _WordReader:
                 self._boxes += boxes
                 letters = [attribute(path, "string") for path in descendants(part, "textpath")]
                 page.text(" ".join(letters))  # WordArt
-                page.left_out["pictures"] += not (boxes or any(letters))
+                if not (boxes or any(letters)):
+                    self._graphic(part)
             case "commentReference" | "object" as kind:
                 page.left_out[_LEFT_OUT[kind]] += 1
             case _:  # properties, fields' instructions, marks of pages
                 pass
+
+    def _graphic(self, drawing: Any) -> None:
+        """A drawing without text boxes: a diagram has texts, which follow the paragraph."""
+        diagram = next(descendants(drawing, "relIds"), None)
+        if diagram is None:
+            is_chart = next(descendants(drawing, "chart"), None) is not None
+            self._page.left_out["charts" if is_chart else "pictures"] += 1
+            return
+        relation = self._relations.get(relation_id(diagram, "dm"))
+        if relation is None or relation.target not in self._package.names:
+            self._page.left_out["diagrams without their texts"] += 1
+            return
+        self._diagrams += texts_of_diagram(self._package.part(relation.target))
 
     def _field(self, mark: Any) -> None:
         kind = attribute(mark, "fldCharType")
@@ -321,8 +361,9 @@ class _WordReader:
     def _note(self, kind: str, note_id: str) -> None:
         """The mark of a note; its text is written at the end."""
         if kind not in self._parts_of_notes:
-            part = self._package.part(_NOTES[kind]) if _NOTES[kind] in self._package.names else ()
-            self._parts_of_notes[kind] = {attribute(note, "id"): note for note in part}
+            part = self._part(_NOTES[kind])
+            notes = () if part is None else part
+            self._parts_of_notes[kind] = {attribute(note, "id"): note for note in notes}
         note = self._parts_of_notes[kind].get(note_id)
         if note is None:
             return
