@@ -14,7 +14,7 @@ from tests.there import there
 
 from longmark.cli import main
 from longmark.engine.run import run
-from longmark.errors import NoScore, UserError
+from longmark.errors import NoScore, Unsupported, UserError
 from longmark.models.handles import Models
 from longmark.testing import FakeChat, call
 from longmark.text.calibration import CheckerCalibration, LabelledClaim, fit, labelled, read_labels
@@ -109,6 +109,37 @@ def test_the_other_probabilities_keep_their_shares_and_add_up_to_one():
     assert one.label == "contradicts"
     assert there(one.entails) + there(one.contradicts) + there(one.neutral) == pytest.approx(1)
     assert there(one.contradicts) / there(one.neutral) == pytest.approx(3)
+
+
+class Refuses(Says):
+    """A checker that cannot read one text."""
+
+    def __init__(self, refused: str, error: Exception) -> None:
+        super().__init__()
+        self.refused, self.error = refused, error
+
+    async def relations(self, premise: str, hypotheses: Sequence[str]) -> list[Relation]:
+        if premise == self.refused:
+            raise self.error
+        return await super().relations(premise, hypotheses)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [Unsupported("another script").unsent(), NoScore("unsupported", "another script")],
+)
+def test_an_error_at_a_label_names_the_label_and_keeps_its_status(error: Unsupported | NoScore):
+    pairs = [(number / 40, number > 20) for number in range(1, 40)]
+    checker = calibration(pairs).around(Refuses("text 7", error))
+    with pytest.raises(type(error)) as refusal:
+        asyncio.run(checker.relations("The text of an example.", ["0.5 claim"]))
+    assert str(refusal.value) == (
+        "--calibrate, at the labels of the evidence 'text 7': another script"
+    )
+    assert refusal.value.status == "unsupported"
+    if isinstance(error, Unsupported):
+        assert not refusal.value.sent
+    assert str(error) == "another script"  # others may wait for the same error
 
 
 def test_a_checker_without_probabilities_or_against_its_labels_is_unscored_with_the_reason():

@@ -18,12 +18,13 @@ import hashlib
 import json
 import math
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import NormalDist
 from typing import Any
 
-from longmark.errors import NoScore, UserError
+from longmark.errors import ModelError, NoScore, UserError
 from longmark.records.files import at, lines, parse_json
 from longmark.text.entailment import CONTRADICTS, ENTAILS, NEUTRAL, Checker, Relation
 
@@ -101,8 +102,8 @@ class CheckerCalibration:
             claims.setdefault(label.evidence, []).append(place)
         odds = [0.0] * len(self.labels)
         for evidence, places in claims.items():
-            relations = await checker.relations(
-                evidence, [self.labels[place].claim for place in places]
+            relations = await _relations(
+                checker, evidence, [self.labels[place].claim for place in places]
             )
             for place, relation in zip(places, relations, strict=True):
                 if relation.entails is None and relation.label == NEUTRAL:
@@ -137,6 +138,20 @@ class CheckerCalibration:
             f"[{curve.low:.2f}, {curve.high:.2f}]; the more frequent label alone is right on {majority:.2f}"
         )
         return curve
+
+
+async def _relations(checker: Checker, evidence: str, claims: Sequence[str]) -> list[Relation]:
+    """The relations of labelled claims. An error says that the labels are at fault, and not the text of the example that
+    waits for the curve."""
+    place = f"--calibrate, at the labels of the evidence {evidence.strip()[:40]!r}: "
+    try:
+        return await checker.relations(evidence, claims)
+    except NoScore as error:
+        raise NoScore(error.status, place + error.reason, error.evidence) from error
+    except ModelError as error:
+        placed_error = copy(error)  # with its status and whether another attempt may succeed
+        placed_error.args = (place + str(error),)
+        raise placed_error from error
 
 
 BEHIND = "+calibrated:"

@@ -169,9 +169,8 @@ class ClaimChecker:
         )
         if settings.overlap:  # the probabilities of claims that are not asked are of word overlap
             self.identity += f":overlap={settings.overlap:g}:{OVERLAP_VERSION}"
-        if (
-            settings.language != "en"
-        ):  # else a stored reply would stand where this language is refused
+        # Else a reply that was stored for any language would stand where this language is refused.
+        if settings.language != "en":
             self.identity += f":language={settings.language}"
         if settings.closest is not None:
             self.identity += f":closest={settings.closest:g}"
@@ -425,9 +424,8 @@ def _normal(text: str) -> str:
 
 
 def _foreign(text: str) -> bool:
-    step = max(
-        1, len(text) // _LOOKED_AT
-    )  # from end to end: a book's preface can be of another language
+    # From end to end: the preface of a book can be of another language.
+    step = max(1, len(text) // _LOOKED_AT)
     letters = [character for character in text[::step] if character.isalpha()]
     read = sum(unicodedata.name(character, "").startswith(_READ) for character in letters)
     return bool(letters) and len(letters) - read > _FOREIGN * len(letters)
