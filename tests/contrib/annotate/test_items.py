@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 from tests.contrib.annotate.studies import PASSAGE, lines, records_of, set_up, study_of
 from tests.program import in_process
+from tests.report.runs import manifest, write_run
 
-from longmark.cli import parser
+from longmark.cli import main, parser
 from longmark.contrib.annotate.checks import load
 from longmark.contrib.annotate.cli.files import init
 from longmark.contrib.annotate.item_columns import StudyItem
@@ -20,7 +21,7 @@ from longmark.contrib.annotate.site import read_priorities
 from longmark.contrib.annotate.study import TEMPLATES, template
 from longmark.contrib.make.benchmark.cloze import blank
 from longmark.errors import BadInput, UnknownName, UserError
-from longmark.records import benchmark
+from longmark.records import Example, benchmark
 
 STUDY = """\
 title: T
@@ -499,3 +500,40 @@ def test_the_checks_of_an_expanded_reference_are_asked_where_there_is_one(tmp_pa
         for item in read_items(study, tmp_path)
     ]
     assert [checks & names for names in asked] == [checks, set()]
+
+
+def test_a_missing_answer_of_a_run_is_no_item_and_is_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    answers = [
+        Example(id=f"e{i}", question=f"Why {i}?", answer=None if i == 1 else "So it is.")
+        for i in range(3)
+    ]
+    write_run(tmp_path / "run", answers, [], manifest())
+    text = (
+        "title: Marks\nitems: {from: run, path: run}\nshow: [question, answer]\n"
+        "fields:\n  - {name: marks, type: spans, over: answer, tags: [wrong]}\n"
+    )
+    path = tmp_path / "study.yaml"
+    path.write_text(text)
+    assert [item.id for item in read_items(load(path), tmp_path)] == ["e0", "e2"]
+    assert main(["annotate", "check", str(path)]) == 0
+    printed = capsys.readouterr().out
+    assert "2 items, each for 1 rater: 2 to label" in printed
+    assert "1 example without an answer (null): nobody is asked about them" in printed
+    path.write_text(
+        "title: Questions\nitems: {from: run, path: run}\nshow: [question]\n"
+        "fields:\n  - {name: clear, type: choice, options: [yes, no]}\n"
+    )
+    assert len(read_items(load(path), tmp_path)) == 3, "a study of the questions has them all"
+
+
+def test_a_run_without_any_answer_has_no_items_and_says_why(tmp_path: Path):
+    write_run(tmp_path / "run", [Example(id="e", question="Why?", answer=None)], [], manifest())
+    path = tmp_path / "study.yaml"
+    path.write_text(
+        "title: Marks\nitems: {from: run, path: run}\nshow: [question, answer]\n"
+        "fields:\n  - {name: clear, type: choice, options: [yes, no]}\n"
+    )
+    with pytest.raises(UserError, match="has no items: every answer is missing"):
+        read_items(load(path), tmp_path)

@@ -105,6 +105,15 @@ def unread_citations(study: Study, base: Path) -> int:
     return _Reader(study, base).unread_citations()
 
 
+def unanswered(study: Study, base: Path) -> int:
+    """How many examples of the runs of a study are no item, since their answer is missing."""
+    if study.items.from_ != "run":
+        return 0
+    reader = _Reader(study, base)
+    reader.normal()
+    return reader.unanswered
+
+
 def _has(columns: Mapping[str, Any], study: Study, column: str) -> bool:
     return bool(
         columns.keys() & set(SIDES if column == "answers" and study.pairs else (shown_as(column),))
@@ -143,6 +152,7 @@ class _Reader:
     def __init__(self, study: Study, base: Path) -> None:
         self.study, self.base, self.source = study, base, study.items
         self.wrong = BadLines()
+        self.unanswered = 0
 
     def normal(self) -> list[StudyItem]:
         items: list[StudyItem] = []
@@ -170,6 +180,8 @@ class _Reader:
             fit = " for which `where` holds" if self.source.where else ""
             if self.source.from_ == "citations":
                 fit = f": no answer{fit} cites a source whose text is there"
+            elif self.unanswered:
+                fit += ": every answer is missing (null)"
             raise UserError(f"items: {', '.join(self.source.path)} has no items{fit}")
         self.wrong.check()
         items = self._named(
@@ -227,13 +239,23 @@ class _Reader:
         source = source_of(path)
         number = 0
         for number, example in enumerate(examples_of(source), 1):
-            yield from self._of_record(f"{path}:{number}", _of_example(example, name_of(source)))
+            columns = _of_example(example, name_of(source))
+            if self._is_answered(example):
+                yield from self._of_record(f"{path}:{number}", columns)
+            elif self._wanted(self._renamed(columns)):
+                self.unanswered += 1
         if not number:
             if path.is_file():
                 raise UserError(
                     f"{path} is a file and no run. If it holds answers, make a run of it: {_run_command(path)}"
                 )
             raise UserError(f"{path} has no examples; give the --out folder of `longmark run`")
+
+    def _is_answered(self, example: Question) -> bool:
+        """A run has answers that are missing (null): nobody can label them where the answer is shown. A draw names its
+        answers itself."""
+        shows_answer = "answer" in self.study.show and self.source.drawn is None
+        return not (shows_answer and isinstance(example, Example) and example.answer is None)
 
     def _of_pairs(self, runs: Sequence[Path]) -> Iterator[StudyItem]:
         for pair in joined_all(runs, self.source.seed).pairs if runs else ():

@@ -13,7 +13,14 @@ from longmark.contrib.annotate.certificate_needs import certificate_needs
 from longmark.contrib.annotate.checks import load
 from longmark.contrib.annotate.export import FILES
 from longmark.contrib.annotate.export import export as write
-from longmark.contrib.annotate.items import KNOWN, absent, read_items, unread_citations, warnings
+from longmark.contrib.annotate.items import (
+    KNOWN,
+    absent,
+    read_items,
+    unanswered,
+    unread_citations,
+    warnings,
+)
 from longmark.contrib.annotate.site import stored_items, stored_study
 from longmark.contrib.annotate.store import StudyStore
 from longmark.contrib.annotate.study import Study, template, template_for
@@ -52,6 +59,7 @@ def init(arguments: argparse.Namespace) -> int:
                 file.write(text.encode())
             print(f"The answers have no {', '.join(none)}; removed from `show`.")
         count = len(read_items(load(path), path.parent))
+        _tell_unanswered(load(path), path.parent)
     except BaseException:
         remove(path)
         raise
@@ -83,6 +91,7 @@ def check(arguments: argparse.Namespace) -> int:
             f"Warning: {rules.priorities} does not exist; until it does, items come in a random order"
         )
     print("Fields: " + ", ".join(f"{field.name} ({field.type})" for field in study.asked))
+    _tell_unanswered(study, arguments.study.parent)
     if unread := unread_citations(study, arguments.study.parent):
         print(
             f"{counted(unread, 'citation')} without an item: nothing that they name has a text in the file"
@@ -93,6 +102,11 @@ def check(arguments: argparse.Namespace) -> int:
     for warning in warnings(study, items):
         print(f"Warning: {warning}")
     return 0
+
+
+def _tell_unanswered(study: Study, folder: Path) -> None:
+    if count := unanswered(study, folder):
+        print(f"{counted(count, 'example')} without an answer (null): nobody is asked about them")
 
 
 def export(arguments: argparse.Namespace) -> int:
