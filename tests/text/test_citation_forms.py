@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unicodedata import normalize
+
 import pytest
 
 from longmark.text.citation_forms import markers
@@ -46,6 +48,21 @@ def cited(answer: str, **options: object) -> list[tuple[str, tuple[str, ...]]]:
         ("（来源：5）", ["5"]),
         ("[出典1]", ["1"]),
         ("[출처 3]", ["3"]),
+        ("[1 en 2]", ["1", "2"]),
+        ("[bronnen 1 en 3]", ["1", "3"]),
+        ("[źródła 1 i 3]", ["1", "3"]),
+        ("[1 ve 3]", ["1", "3"]),
+        ("[Källa 1]", ["1"]),
+        ("[1 och 2]", ["1", "2"]),
+        ("[المصادر 2 و3]", ["2", "3"]),
+        ("[المصدر ٢]", ["2"]),
+        ("[מקור 2]", ["2"]),
+        ("[参考文献1]", ["1"]),
+        ("[1と2]", ["1", "2"]),
+        ("[Nguồn 2]", ["2"]),
+        (normalize("NFD", "[출처 3]"), ["3"]),
+        (normalize("NFD", "(Référence 2)"), ["2"]),
+        (normalize("NFD", "[źródło 2]"), ["2"]),
         ("[\u200e2\u200e]", ["2"]),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from unicodedata import normalize
 
 import pytest
 from hypothesis import given
@@ -156,6 +157,24 @@ def test_a_quantity_or_date_is_the_same_in_its_language_and_in_english(
     language: str, local: str, english: str
 ) -> None:
     assert compare(local, english, language) == compare(english, local, language) == "equivalent"
+
+
+@pytest.mark.parametrize(
+    ("language", "local", "english"),
+    [(language, *pair) for language, pairs in SAME.items() for pair in pairs],
+)
+def test_accents_that_are_signs_of_their_own_change_no_quantity(
+    language: str, local: str, english: str
+) -> None:
+    assert compare(normalize("NFD", local), english, language) == "equivalent"
+
+
+@pytest.mark.parametrize(
+    ("squared", "english"), [("5㎞", "5 km"), ("5㎡", "5 m²"), ("5㎏", "5 kg")]
+)
+def test_a_unit_in_one_sign_is_the_unit(squared: str, english: str) -> None:
+    assert compare(squared, english, "ja") == "equivalent"
+    assert compare(squared, english.replace("5", "6"), "ja") == "contradictory"
 
 
 # What no reader can tell, or code does not read: it is left to the judge.

@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from unicodedata import normalize
 
 from longmark.text.citation_tags import listed_names, plain_number
 
 MOST_DIGITS = (
     3  # of a number that names a source; [1998] is a year, unless there are as many sources
 )
-LABEL_WORDS = (
+_LABEL_WORDS = (
     r"(?:doc(?:ument)?s?|sources?|ref(?:erence)?s?|passages?|contexts?|citations?|cite|web|chunks?|excerpts?"
     r"|snippets?|results?|evidence"
     r"|quellen?|dok(?:ument)?e?|belege?|nachweise?|réf(?:érence)?s?|fuentes?|referencias?|documentos?|fontes?|fonti"
-    r"|referências?|riferiment[oi]|bron(?:nen)?|källa|kilde[r]?|źródł[oa]|zdroj|kaynak"
-    r"|источник[и]?|ссылка|документ|джерело|المصدر|مصدر|المرجع|مرجع|الوثيقة|منبع|स्रोत|संदर्भ|दस्तावेज़"
-    r"|来源|來源|资料|資料|文献|文獻|文档|文檔|出处|出處|参考|參考|引用|出典|参照|문서|출처|자료|참고)"
+    r"|referências?|riferiment[oi]|bron(?:nen)?|käll(?:a|or)|kilde[r]?|źródł[oa]|zdroj[e]?|kaynak(?:lar)?|nguồn|sumber|πηγ(?:ή|ές)"
+    r"|источник[и]?|ссылк[аи]|документ[ы]?|джерел[оа]|المصدر|مصدر|المصادر|مصادر|المرجع|مرجع|المراجع|الوثيقة|منبع|מקור(?:ות)?|"
+    r"स्रोत|संदर्भ|दस्तावेज़"
+    r"|来源|來源|资料|資料|参考文献|參考文獻|文献|文獻|文書|文档|文檔|出处|出處|参考|參考|引用|出典|参照|문서|출처|자료|참고)"
 )
-"""What a source is called before its number, in several languages."""
+LABEL_WORDS = f"(?:{_LABEL_WORDS}|{normalize('NFD', _LABEL_WORDS)})"
+"""What a source is called before its number, in several languages; accents may be signs of their own."""
 
 DASH = r"[–—~～-]"
-AND = r"(?:[,;，；、،؛]|(?:[,，،]\s?)?\b(?:and|und|et|or|y|e|и|و)\b|[和与及]|&)"
+AND = r"(?:[,;，；、،؛]|(?:[,，،]\s?)?\b(?:and|und|et|or|y|e|en|i|och|og|ve|dan|și|и|та|і|و)\b|(?<=\s)و(?=\d)|[和与及と]|&)"
 JOINTS = rf"\s*(?:{AND}|{DASH})\s*"
 
 _NUMBER = rf"(?:{LABEL_WORDS}\s?[.:：#_]?\s?|#|(?-i:S))?\^?\d{{1,{MOST_DIGITS}}}\^?"

@@ -43,7 +43,7 @@ _BEFORE_SENTENCE = re.compile(
     rf"(^\s*(?:[-*+•]\s+|\d{{1,3}}[.)]\s+)?|[.!?。！？][\"'”’»)]*\s*(?={_MARKERS}\s*[^\w【]*[^\Wa-z_]))"
     rf"({_MARKERS})[^\S\n]*([^\s【]*\w[^\s【]*)"
 )
-_END_AND_WORD = re.compile(r"([。！？｡।॥؟۔.!?](?:【\d+†】)+)(?=\w)")  # of 。[1]盐
+_END_AND_WORD = re.compile(r"([。！？｡।॥؟۔։።។៕။.!?](?:【\d+†】)+)(?=\w)")  # of 。[1]盐
 _EMPTY_BRACKETS = re.compile(r"\s*(?:\([\s,;]*\)|\[[\s,;]*\])")
 _SPACE_BEFORE = re.compile(r"\s+(?=[.,;:!?。，；：！？])|(?:\s*,)+(?=[,.])")
 

@@ -17,6 +17,7 @@ from datetime import date, timedelta
 from decimal import Decimal
 from functools import lru_cache
 from typing import Literal
+from unicodedata import normalize
 
 from longmark.text.dates import calendar_dates
 from longmark.text.local_words import (
@@ -64,6 +65,7 @@ _ONE_MARK = re.compile(r"(\d{0,15})([.,٫])(\d{1,15})")
 _CONNECTED = re.compile(r"(?:de|do|di) |d['’]")  # millones de kilómetros
 _LAST_JULIAN = 1923  # the year in which Greece left the Julian calendar
 _LONGEST = 60  # characters of an answer that is read
+_SQUARED = re.compile("[\u3300-\u33ff]")  # ㎞, ㎡: units in one sign
 _ROUNDING = 1e-9
 _DECREASE = "decrease"
 
@@ -238,7 +240,8 @@ def _readings(answer: str, language: str) -> tuple[QuantityReading, ...]:
     """Every reading of an answer; none where it is no quantity and no date."""
     if len(answer) > 4 * _LONGEST:
         return ()
-    text = " ".join(european(answer).split()).rstrip(" .")
+    plain = _SQUARED.sub(lambda sign: normalize("NFKC", sign[0]), normalize("NFC", answer))
+    text = " ".join(european(plain).split()).rstrip(" .")
     if not text or len(text) > _LONGEST:
         return ()
     if dates := _dates(text, language):

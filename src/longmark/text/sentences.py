@@ -2,8 +2,9 @@
 
 Made for answers of language models: list items, headings and table rows are sentences, with or without a full stop.
 It knows abbreviations, units, initials, ordinals and citations of twelve languages, and the full stops of Chinese,
-Japanese, Hindi, Arabic and Urdu (design/sentences.md: its ends beside those of libraries). Where it doubts, it does not
-divide: half a sentence says something else, two sentences together say what they say.
+Japanese, Hindi, Arabic, Urdu, Khmer, Burmese, Armenian and Amharic; Thai and Lao have none, and a citation ends a sentence
+there (design/sentences.md: its ends beside those of libraries). Where it doubts, it does not divide: half a sentence says
+something else, two sentences together say what they say.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ CITATION = re.compile(
 
 _CLOSERS = r"[)\]}\"'”’»›」』）】》〉]"
 _HAN = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
+_THAI_LAO = "\u0e01-\u0edf"  # scripts without full stops: a citation ends a sentence
 _CITED = rf"(?:\s?(?!\[0)(?:{CITATION.pattern})(?![^\W{_HAN}]))*[¹²³⁰-⁹]*"
 
 
@@ -42,7 +44,8 @@ def _ends() -> re.Pattern[str]:
     imports this one."""
     return re.compile(
         rf"(?P<latin>(?<![.!?…])[.!?…]+)(?:{_CLOSERS}|[“‘«‹]|[ \u00a0\u202f]»)*{_CITED}(?:\s+|$)"
-        rf"|(?P<full>[。！？｡।॥؟۔]+)(?P<closers>{_CLOSERS}*){_CITED}\s*"
+        rf"|(?P<full>(?!។ល។)(?<!។ល)[。！？｡।॥؟۔։።។៕။]+)(?P<closers>{_CLOSERS}*){_CITED}\s*"
+        rf"|(?P<cited>(?<=[{_THAI_LAO}])(?:\s?(?:{CITATION.pattern}))+\s+(?=[{_THAI_LAO}]))"
         rf"|(?P<between>(?<=[{_HAN}])(?:\.|[!?]+)(?=[{_HAN}]))",
         re.IGNORECASE,
     )
@@ -173,7 +176,7 @@ def _has_word(text: str) -> bool:
 
 
 def _cuts(block: str, start: int, mark: re.Match[str], caseless: bool, language: str) -> bool:
-    if mark["between"]:
+    if mark["between"] or mark["cited"]:
         return True
     if mark["full"]:
         return _is_full_end(block, start, mark)
