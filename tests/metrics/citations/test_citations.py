@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from unicodedata import normalize
 
 import pytest
 from hypothesis import given, settings
@@ -321,6 +322,12 @@ def test_a_quotation_with_another_sign_or_mark_in_a_number_is_not_word_for_word(
         ("เขากล่าวว่า “เขื่อนพังในเวลากลางคืน” [1]", "มีรายงานว่าเขื่อนพังในเวลากลางคืน"),
         ("उसने कहा “बाँध रात में टूट गया” [1]।", "रिपोर्ट है कि बाँध रात में टूट गया।"),
         ("قال “انهار السد القديم في الليل” [1].", "ورد أنه انهار السد القديم في الليل."),
+        (
+            "Er sagt: »Der Deich brach über Nacht« [1].",
+            normalize("NFD", "Ja, der Deich brach über Nacht."),
+        ),
+        ("彼は『堤防は夜に決壊した』と言った[1]。", "報道によると、堤防は夜に決壊した。"),
+        ("Hän sanoi: ”Pato murtui yöllä taas” [1].", "Kai pato murtui yöllä taas."),
     ],
 )
 def test_quotations_are_found_in_scripts_with_marks_and_without_spaces(

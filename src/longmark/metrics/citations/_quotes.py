@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any
 
 from longmark.metrics.citations._sources import CitableSource
+from longmark.records.same import canonical
 from longmark.text.numerals import european
 from longmark.text.words import without_spaces
 
@@ -18,7 +19,11 @@ LEAST_WORDS = (
 LEAST_CHARACTERS = 8  # in scripts without spaces between words: 「三国演義」 is a title, too
 _MOST_CELLS = 2_000_000  # of the table of an edit distance, about a second
 
-_QUOTED = re.compile(r"“([^“”\n]+)”|„([^„“”\n]+)[“”]|«([^«»\n]+)»|「([^「」\n]+)」|\"([^\"\n]+)\"")
+_QUOTED = re.compile(
+    r"“([^“”\n]+)”|„([^„“”\n]+)[“”]|«([^«»\n]+)»|»([^«»\n]+)«"
+    r"|「([^「」\n]+)」|『([^『』\n]+)』|(?<!\d)”([^“”\n]+)”|\"([^\"\n]+)\""
+)
+"""“…”, „…“, «…», »…« (German, Danish), 「…」, 『…』, ”…” (Swedish, Finnish), "…"; not '…', which is an apostrophe, too."""
 _LEFT_OUT = re.compile(r"\s*[\[(]?(?:…|\.\.\.)[\])]?\s*|\s*\[[^\]\n]{0,80}\]\s*")
 
 
@@ -81,8 +86,9 @@ def located(quote: str, sources: Sequence[CitableSource], places: Sequence[int])
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a text, folded; digits of all scripts, and both forms of a minus, as European ones."""
-    return [european(match[0]).replace("−", "-").casefold() for match in _words_in(text)]
+    """The words of a text, folded; digits of all scripts, and both forms of a minus, as European ones; accents in normal
+    form C."""
+    return [european(canonical(match[0])).replace("−", "-").casefold() for match in _words_in(text)]
 
 
 def _words_in(text: str) -> Iterator[Any]:
