@@ -145,6 +145,43 @@ def test_each_place_of_a_repeated_sentence_has_its_own_citations():
     ]
 
 
+def test_two_ways_to_judge_citations_stand_beside_each_sentence_by_their_names():
+    """Of a repeated sentence, too: what one of them says of a place is not taken for the next place's."""
+    graded = {"1": "full support", "2": "no support"}
+    needed = {"1": "needed", "2": "not supporting"}
+    rows = {
+        name: row(
+            "x",
+            name,
+            0.5,
+            evidence={
+                "claims": [
+                    {
+                        "claim": "It rains.",
+                        "state": "not supported" if fate.startswith("no") else "supported",
+                        "passages": [],
+                        "citations": [{"name": number, "fate": fate}],
+                    }
+                    for number, fate in fates.items()
+                ]
+            },
+        )
+        for name, fates in {"m": needed, "m@support=graded": graded}.items()
+    }
+    facts = dict.fromkeys(rows, FACTS["m"])
+    pieces = sentences_view("It rains [1]. It rains [2].", PASSAGES, rows, facts)
+    assert [[note["says"] for note in piece.notes] for piece in pieces] == [
+        [
+            "its sources support it: [1] needed (m)",
+            "its sources support it: [1] full support (m@support=graded)",
+        ],
+        [
+            "its sources do not support it: [2] not supporting (m)",
+            "its sources do not support it: [2] no support (m@support=graded)",
+        ],
+    ]
+
+
 def test_a_sentence_whose_sources_support_a_part_of_it_has_the_grades_of_its_citations():
     partial = {"name": "1", "passages": [1], "fate": "partial support"}
     none = {"name": "2", "passages": [2], "fate": "no support"}

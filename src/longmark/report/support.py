@@ -21,6 +21,7 @@ from typing import Any
 from longmark.records import Row
 from longmark.records.evidence import CitedClaim, ExpectedClaim, Support, SupportedClaim
 from longmark.records.expected import NOT_SUPPORT, PARTIAL, SUPPORT
+from longmark.records.metric_name import base_of
 from longmark.records.turn import Context
 from longmark.report.format import counted, listed
 from longmark.report.placing import placed
@@ -256,9 +257,13 @@ def sentences_view(
         if name in facts and facts[name].view[0] in of_view:
             of_view[facts[name].view[0]][name] = row
     try:
-        claims, expected = _claims(of_view["support"].values())
+        _, expected = _claims(of_view["support"].values())
+        claims_of_metric = {
+            metric: _claims(metric_rows)[0]
+            for metric, metric_rows in _by_metric(of_view["support"], facts).items()
+        }
     except OtherForm:
-        claims = []
+        claims_of_metric = {}
         expected = []
     basis = Basis.of(
         ((row, facts[name]) for name, row in of_view["support"].items()), len(contexts)
@@ -279,20 +284,27 @@ def sentences_view(
             text: _missing(text, [], listed(sources) if sources else "")
             for text, sources in _uncovered(row)
         }
-    if not answer or not (claims or absent):
+    if not answer or not (any(claims_of_metric.values()) or absent):
         return []
     pieces = [Piece(answer[start:end], start) for start, end in parted(answer)]
     having = [words([piece.text]) for piece in pieces]
     unplaced = Piece("")
-    shown_claims = claims[:_MOST]
     piece_at = {piece.start: piece for piece in pieces}
-    piece_of = {
-        id(claim): piece_at[start]
-        for (start, _), claims_there in placed(shown_claims, answer, ()).items()
-        for claim in claims_there
-    }
-    for claim in shown_claims:
-        piece_of.get(id(claim), unplaced).notes.append(_note(claim, contexts, basis))
+    forms = Counter(metric for metric, _ in claims_of_metric)
+    for (metric, params), claims in claims_of_metric.items():
+        shown_claims = claims[:_MOST]
+        piece_of = {
+            id(claim): piece_at[start]
+            for (start, _), claims_there in placed(shown_claims, answer, ()).items()
+            for claim in claims_there
+        }
+        for claim in shown_claims:
+            note = _note(claim, contexts, basis)
+            if forms[metric] > 1:  # they can differ, so the page says whose it is
+                note["says"] = f"{note['says']} ({metric}{params})"
+            notes = piece_of.get(id(claim), unplaced).notes
+            if note not in notes:
+                notes.append(note)
     for text, fact in list(absent.items())[:_MOST]:
         (_place(text, pieces, having) or unplaced).missing.append(fact)
     for piece in pieces:
@@ -301,6 +313,17 @@ def sentences_view(
             piece.notes = [{**note, **declined} for note in piece.notes]
         piece.state = basis.together({note["state"] for note in piece.notes})
     return [*pieces, *([unplaced] if unplaced.notes or unplaced.missing else [])]
+
+
+def _by_metric(
+    rows: Mapping[str, Row], facts: Mapping[str, MetricFacts]
+) -> dict[tuple[str, str], list[Row]]:
+    """The rows of each metric, with each set of its parameters: (metric, parameters as names have them) -> rows."""
+    rows_of_metric: dict[tuple[str, str], list[Row]] = {}
+    for name, row in rows.items():
+        key = (facts[name].view[1], name.removeprefix(base_of(name)))
+        rows_of_metric.setdefault(key, []).append(row)
+    return rows_of_metric
 
 
 def _place(text: str, pieces: Sequence[Piece], having: Sequence[set[str]]) -> Piece | None:
