@@ -78,6 +78,23 @@ def test_each_form_names_its_sources(marker: str, names: list[str]) -> None:
     [
         ("Salt melts ice<sup>2</sup>.", [("Salt melts ice<sup>2</sup>.", ())]),
         ("Salt lowers it in water<sup>2</sup>.", [("Salt lowers it in water.", ("2",))]),
+        (
+            "Salt melts <sup>1</sup>. Ice floats. <sup>2</sup> Water is cold <sup>3</sup><sup>4</sup>.",
+            [
+                ("Salt melts.", ("1",)),
+                ("Ice floats.", ("2",)),
+                ("Water is cold.", ("3", "4")),
+            ],
+        ),
+        (
+            "It is 9 m<sup>2</sup><sup>5</sup>, or 3 metres <sup>2</sup>, of water <sup>6</sup>, <sup>7</sup>.",
+            [
+                (
+                    "It is 9 m²⁵, or 3 metres ², of water.",
+                    ("6", "7"),
+                )
+            ],
+        ),
         ("It is in the water².", [("It is in the water.", ("2",))]),
         ("It is 5 meters² and 3 km².", [("It is 5 meters² and 3 km².", ())]),
         ("盐降低冰点①。冰浮②。", [("盐降低冰点。", ("1",)), ("冰浮。", ("2",))]),

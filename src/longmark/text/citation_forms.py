@@ -32,13 +32,15 @@ _RANGE_OF_BRACKETS = re.compile(
     rf"\[(\d{{1,{MOST_DIGITS}}})\]{DASH}\[(\d{{1,{MOST_DIGITS}}})\]",
 )
 _SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+_SUP = rf"<sup>\s*\d{{1,{MOST_DIGITS}}}(?:{JOINTS}\d{{1,{MOST_DIGITS}}})*\s*</sup>"
 _RAISED = re.compile(
     rf"(?:(?<=[^\W\d_][.,;:!?])|(?<=[^\W\d_]{{4}}))"
     rf"(?:[{_SUPERSCRIPTS}]{{1,{MOST_DIGITS}}}(?:[,˒][{_SUPERSCRIPTS}]{{1,{MOST_DIGITS}}})*"
-    rf"|<sup>\s*\d{{1,{MOST_DIGITS}}}(?:{JOINTS}\d{{1,{MOST_DIGITS}}})*\s*</sup>)(?!\w)"
+    rf"|{_SUP})(?!\w)"
+    rf"|(?:(?<=[^\W\d_][.,;:!?] )|(?<=[^\W\d_]{{4}} )|(?<=</sup>)|(?<=</sup>[ ,])|(?<=</sup>, )){_SUP}(?!\w)"
 )
-"""A raised number behind a word of four letters, or behind its punctuation; one behind a shorter word, a unit or a digit
-is a power."""
+"""A raised number behind a word of four letters, or behind its punctuation, as a tag also with a space before it and
+behind another such tag; one behind a shorter word, a unit or a digit is a power."""
 _UNIT = re.compile(
     r"(?:met(?:er|re)s?|miles?|yards?|inch(?:es)?|feet|foot|seconds?|sekunden?|grade?s?|metros?|mètres?)$",
     re.IGNORECASE,
@@ -259,9 +261,15 @@ def _is_defined(text: str, bracket: re.Match[str]) -> bool:
 
 
 def _raised(text: str) -> Iterator[Marker]:
+    end_of_last = 0
     for raised in _RAISED.finditer(text):
-        if _UNIT.search(text, max(0, raised.start() - _SIGHT), raised.start()):
+        before = text[max(0, raised.start() - _SIGHT) : raised.start()].rstrip(" ,")
+        is_behind_power = before.endswith("</sup>") and text[end_of_last : raised.start()].strip(
+            " ,"
+        )
+        if is_behind_power or _UNIT.search(before):
             continue
+        end_of_last = raised.end()
         digits = re.sub(r"</?sup>", "", raised[0], flags=re.IGNORECASE)
         names = names_in(digits.translate(_PLAIN_DIGITS).replace("˒", ","), ())
         if names:

@@ -56,7 +56,7 @@ def plain_number(digits: str) -> str:
 
 
 _FORMS_ADDED = (
-    2  # times that a release reads more forms as markers, since `citations=ignore` is there
+    3  # times that a release reads more forms as markers, since `citations=ignore` is there
 )
 
 

@@ -299,6 +299,6 @@ METRIC = Metric(
     checks=_checks,
     relations=_relations,
     view="graph",
-    version=3,
+    version=4,
     silence=Silence("undefined", "undefined", "undefined"),
 )
