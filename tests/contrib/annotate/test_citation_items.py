@@ -86,6 +86,19 @@ def test_a_sentence_of_the_words_of_an_earlier_one_is_shown_as_itself(tmp_path: 
     ]
 
 
+def test_a_run_that_reads_numbers_in_parentheses_has_items_of_them(tmp_path: Path) -> None:
+    answer = "Ice floats on water (1). Salt lowers its freezing point [2]."
+    lines(tmp_path / "answers.jsonl", [ICE | {"answer": answer}])
+    items = {}
+    for value in ("true", "false"):
+        run = tmp_path / f"{value}-run"
+        name = f"citations.resolvable@parentheses={value}"
+        longmark.run(tmp_path / "answers.jsonl", name, out=run)
+        study = study_of(tmp_path, template("support").replace("runs/first", f"{value}-run"))
+        items[value] = [item.shown["citation"] for item in read_items(study, tmp_path)]
+    assert items == {"true": ["1", "2"], "false": ["2"]}
+
+
 def test_a_source_without_a_text_is_no_item(tmp_path: Path) -> None:
     sources = [{"url": "https://a.org", "text": "It rains."}, {"url": "https://b.org"}]
     answer = "It rains [a](https://a.org). It snows [b](https://b.org)."

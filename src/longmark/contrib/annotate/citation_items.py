@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from longmark.metrics.citations import CitationsParams, CitedAnswer, read_answer
@@ -28,6 +29,8 @@ from longmark.records.evidence import SupportedClaim
 from longmark.report.placing import placed
 from longmark.scores.answer_parts import CITATION, SENTENCE_END, SENTENCE_START
 from longmark.scores.answer_texts import ANSWER_SHA256, answer_sha256
+from longmark.scores.files import source_of
+from longmark.scores.manifest import read_manifest
 
 ANSWER_ID = "answer_id"
 PART_COLUMNS = (SENTENCE_START, SENTENCE_END, CITATION)
@@ -41,10 +44,24 @@ _RULE = re.compile(r"\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
 Place = tuple[int, int]
 
 
-def citation_columns(example: Example, columns: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def params_of(path: Path) -> CitationsParams:
+    """How the answers of a run folder, or of a file, are read: (1) is a marker where the run's metric reads it."""
+    if not path.is_dir():
+        return CitationsParams()
+    names = read_manifest(source_of(path)).metrics()
+    return CitationsParams(
+        parentheses=any(
+            name.startswith("citations.") and "@parentheses=true" in name for name in names
+        )
+    )
+
+
+def citation_columns(
+    example: Example, columns: Mapping[str, Any], params: CitationsParams
+) -> Iterator[dict[str, Any]]:
     """The columns of the items of an answer. columns: those of the example."""
     text = example.answer or ""
-    answer = read_answer(example, CitationsParams())
+    answer = read_answer(example, params)
     shared = {
         **columns,
         ANSWER_ID: example.id,
@@ -76,9 +93,9 @@ def citation_columns(example: Example, columns: Mapping[str, Any]) -> Iterator[d
             }
 
 
-def citations_without_item(example: Example) -> int:
+def citations_without_item(example: Example, params: CitationsParams) -> int:
     """How many citations of an answer are no item, since nothing that they name has a text."""
-    answer = read_answer(example, CitationsParams())
+    answer = read_answer(example, params)
     citations = {
         (place, citation.name): any(
             answer.sources[number].text is not None for number in citation.places

@@ -14,7 +14,11 @@ from typing import Any
 import orjson
 
 from longmark.contrib.annotate.checks import columns_named, gold_of
-from longmark.contrib.annotate.citation_items import citation_columns, citations_without_item
+from longmark.contrib.annotate.citation_items import (
+    citation_columns,
+    citations_without_item,
+    params_of,
+)
 from longmark.contrib.annotate.item_columns import (
     Kind,
     StudyItem,
@@ -275,23 +279,25 @@ class _Reader:
 
     def _of_citations(self, path: Path) -> Iterator[StudyItem]:
         """The citations of the answers of a run, or of a file of examples, each as an item of its answer."""
+        params = params_of(path)
         for place, example, run in self._answers(path):
             if not isinstance(example, Example) or not self._wanted(
                 columns := self._renamed(_of_example(example, run))
             ):
                 continue
-            for part in citation_columns(example, columns):
+            for part in citation_columns(example, columns, params):
                 for item in self._checked(place, part):
                     yield replace(item, example_ids={"answer": example.id})
 
     def unread_citations(self) -> int:
         count = 0
         for path in self.source.path:
+            params = params_of(self.base / path)
             for _, example, run in self._answers(self.base / path):
                 if isinstance(example, Example) and self._wanted(
                     self._renamed(_of_example(example, run))
                 ):
-                    count += citations_without_item(example)
+                    count += citations_without_item(example, params)
         return count
 
     def _answers(self, path: Path) -> Iterator[tuple[str, Any, str | None]]:
