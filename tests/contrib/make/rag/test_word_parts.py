@@ -299,3 +299,18 @@ def test_a_document_whose_parts_have_other_names_is_read(tmp_path: Path) -> None
         }.items():
             archive.writestr(name, content)
     assert read(tmp_path / "a.docx")[0].text == "1. Rain.\n\nSnow[1]\n\n[1] Wet."
+
+
+@pytest.mark.parametrize("place", ["drop", "margin"])
+def test_an_initial_is_the_first_letter_of_its_word(place: str, tmp_path: Path) -> None:
+    lowered = '<w:rPr><w:position w:val="-12"/><w:sz w:val="112"/></w:rPr>'
+    initial = paragraph(
+        f"<w:r>{lowered}<w:t>D</w:t></w:r>", f'<w:framePr w:dropCap="{place}" w:lines="3"/>'
+    )
+    body = paragraph(run("Rain.")) + initial + paragraph(run("ams hold.")) + paragraph(run("Snow."))
+    assert paragraphs(tmp_path, body) == ["Rain.", "Dams hold.", "Snow."]
+
+
+def test_a_frame_that_is_no_initial_is_a_paragraph(tmp_path: Path) -> None:
+    body = paragraph(run("Aside."), '<w:framePr w:dropCap="none"/>') + paragraph(run("Text."))
+    assert paragraphs(tmp_path, body) == ["Aside.", "Text."]

@@ -60,6 +60,7 @@ _UNSEEN = {  # properties of characters -> why they are not read
     "strike": "passages that are struck out",
     "dstrike": "passages that are struck out",
 }
+_INITIALS = ("drop", "margin")
 _MOVED = 4  # half points; text that is as much above or below the line and has
 _LONGEST_MOVED = 6  # so few characters is raised or lowered
 
@@ -98,7 +99,8 @@ class _WordReader:
         self._list_numbers = WordNumbers() if numbers is None else WordNumbers.of(numbers)
         self._fields = WordFields()
         self._style = ""  # of the paragraph that is being read
-        self._goes_on = ""  # the tag of a paragraph whose end is deleted
+        self._goes_on = ""  # the tag of a paragraph whose end is deleted, or which is an initial
+        self._is_initial = False  # the paragraph is the large first letter of the next one
         self._marked: list[Any] = []  # notes, in the order of their first marks
         self._numbers: dict[tuple[str, str], int] = {}  # kind of mark, id -> number
         self._parts_of_notes: dict[str, dict[str, Any]] = {}  # kind of mark -> id -> note
@@ -163,13 +165,15 @@ class _WordReader:
         if not self._goes_on:
             self._goes_on = self._tag(paragraph)
             self._page.start(self._goes_on)
+        frame = child(paragraph, "pPr", "framePr")
+        self._is_initial = frame is not None and attribute(frame, "dropCap") in _INITIALS
         self._inline(paragraph)
         self._fields.end_paragraph()
         mark = child(paragraph, "pPr", "rPr")
         is_deleted = mark is not None and any(local_name(p) in ("del", "moveFrom") for p in mark)
         if self._page.paragraphs.has_text or not (is_deleted or _is_on(mark, "vanish")):
             self._number(paragraph)
-        if not is_deleted:
+        if not (is_deleted or self._is_initial):
             self._end_paragraph()
         boxes = self._boxes
         self._boxes = []  # those in a box come after it
@@ -180,7 +184,7 @@ class _WordReader:
         self._diagrams = []
 
     def _end_paragraph(self) -> None:
-        """Ends the paragraph; one whose end is deleted goes on in the next one."""
+        """Ends the paragraph; one whose end is deleted, or an initial, goes on in the next one."""
         if self._goes_on:
             self._page.end(self._goes_on)
         self._goes_on = self._page.paragraphs.label = ""
@@ -276,8 +280,8 @@ class _WordReader:
                 self._page.left_out[reason] += 1
                 return
         tag = _alignment(run, characters)
-        if any(local_name(part) in _NOTES for part in run):
-            tag = "span"  # the mark of a note is written with brackets
+        if self._is_initial or any(local_name(part) in _NOTES for part in run):
+            tag = "span"  # an initial is set lower; the mark of a note is written with brackets
         self._page.start(tag)
         font = characters.get("rFonts", "")
         for part in run:
