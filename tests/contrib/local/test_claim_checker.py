@@ -240,6 +240,17 @@ def test_a_reply_stored_for_any_language_does_not_stand_in_where_the_language_is
     assert asked.identity != refused.identity
 
 
+@pytest.mark.parametrize(
+    "claim",
+    ["政府は来年度予算案を閣議決定した。", "日本銀行は政策金利を引き上げた。"],
+)
+def test_japanese_is_refused_where_most_of_its_letters_are_chinese_characters(claim: str):
+    checker, model, _ = made()
+    with pytest.raises(Unsupported, match="another script"):
+        supported(checker, "The dam broke.", claim)
+    assert model.prompts == []
+
+
 def test_a_book_of_another_script_behind_a_long_english_preface_is_refused():
     checker, model, _ = made()
     preface = "This book is free for all to read. " * 200
@@ -248,7 +259,10 @@ def test_a_book_of_another_script_behind_a_long_english_preface_is_refused():
     assert model.prompts == []
 
 
-@pytest.mark.parametrize("claim", ["大坝在六月决口了。", "Der Damm brach im Juni."])
+@pytest.mark.parametrize(
+    "claim",
+    ["大坝在六月决口了。", "他写了小说《の》和《雪国》的中文评论。", "Der Damm brach im Juni."],
+)
 def test_chinese_and_german_are_read_as_both_were_measured(claim: str):
     checker, model, _ = made()
     supported(checker, claim, claim)

@@ -65,10 +65,12 @@ NEEDS_MODELS = ("judge", "embedder")
 NEEDS_LIBRARIES = ("xllamacpp", "numpy", "tokenizers")  # of the extra `embedded`
 _WIDTH = 64  # calls at once: the model still reads one at a time, and chooses which to read first
 _KEPT_VECTORS = 20_000
-_READ = ("LATIN", "CJK UNIFIED")
+_HAN = "CJK UNIFIED"
+_READ = ("LATIN", _HAN)
 """How the Unicode names of letters begin whose languages were measured: English, German and Chinese, on translations of
 the same pairs (docs/checkers.md). The model was trained on English."""
 _FOREIGN = 0.5  # share of other letters from which a text is not read
+_JAPANESE = 0.1  # hiragana to a Chinese character, from which on these are Japanese: a sentence of it has particles
 _LOOKED_AT = 4000  # characters of a text by which its script is known
 
 
@@ -427,5 +429,10 @@ def _foreign(text: str) -> bool:
     # From end to end: the preface of a book can be of another language.
     step = max(1, len(text) // _LOOKED_AT)
     letters = [character for character in text[::step] if character.isalpha()]
-    read = sum(unicodedata.name(character, "").startswith(_READ) for character in letters)
+    names = [unicodedata.name(character, "") for character in letters]
+    scripts_read = _READ
+    kana = sum(name.startswith("HIRAGANA") for name in names)
+    if kana > _JAPANESE * sum(name.startswith(_HAN) for name in names):
+        scripts_read = tuple(script for script in _READ if script != _HAN)
+    read = sum(name.startswith(scripts_read) for name in names)
     return bool(letters) and len(letters) - read > _FOREIGN * len(letters)
