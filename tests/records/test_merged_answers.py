@@ -395,3 +395,32 @@ def test_words_for_a_missing_value_are_texts_of_an_answer_and_are_said(tmp_path:
         '2 texts in the field answer are "None", "nan", which programs write for a missing value, and count as '
         "texts. If nothing was there, leave the cell empty or write null.",
     )
+
+
+OF_BRAINTRUST = {
+    "input": "Why is ice light?",
+    "output": "Its crystals are wide.",
+    "expected": "Ice is less dense.",
+    "metadata": {},
+    "scores": {},
+    "error": None,
+}
+
+
+@pytest.mark.parametrize(
+    ("other", "counted"),
+    [
+        (OF_BRAINTRUST, "records of another file (Braintrust results)"),
+        (
+            {"question": "Why?", "answer": "So.", "contexts": ["It is so."]},
+            "records in another form",
+        ),
+        ({"user_input": "Why?", "response": "So."}, "records in another form"),
+    ],
+)
+def test_a_record_of_another_file_is_counted_as_that_and_not_read_in_part(
+    other: dict[str, Any], counted: str
+) -> None:
+    examples, ignored = read(sample("4"), other)
+    assert [example.answer for example in examples] == ["4"]
+    assert ignored == {counted: 1}

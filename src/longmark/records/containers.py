@@ -26,6 +26,7 @@ from longmark.records import (
     tools,
     traces,
 )
+from longmark.records.columns import field_of
 from longmark.records.files import (
     LARGEST,
     LONGEST_LINE,
@@ -77,6 +78,19 @@ def shape_in_family(shape: Shape, record: Mapping[str, Any]) -> Shape:
         return shape
     relatives = (kin for kin in SHAPES if kin.family == shape.family and kin.fits(record))
     return next(relatives, shape)
+
+
+def other_form(shape: Shape, record: Mapping[str, Any]) -> str:
+    """What a record in a file of this shape is, where it is none of it: of another tool, or with columns by our names, such
+    as a file has that was put together from two; "" where it is as the others."""
+    if shape.spans or shape.records_at or shape.answers_at or shape.fits(record):
+        return ""
+    shape_of_record = shape_of(record)
+    if shape_of_record is not None:
+        return f"records of another file ({shape_of_record.name})"
+    with_names = {"question", "answer"} <= {field_of(str(column)) for column in record}
+    has_keys = any(key in record for key in shape.keys)
+    return "records in another form" if with_names and not has_keys else ""
 
 
 # JSON -----------------------------------------------------------------------------------------------------------------

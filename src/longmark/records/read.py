@@ -410,6 +410,9 @@ class Reading:
                 if self.shape.json_cells:
                     record = {name: parsed(cell) for name, cell in record.items()}
             shape = containers.shape_in_family(self.shape, record)
+            if kind := containers.other_form(shape, record):
+                self.ignored[kind] += 1
+                return None
             read = shape.read(record, self.ignored, self._answers)
             example = None if read is None else self._columns.example(read, record)
             self._merged.add(self.shape, record, example)
