@@ -105,7 +105,8 @@ def test_a_sentence_with_citations_has_its_state_and_the_share_of_citations_that
 
 def test_a_label_of_a_citation_is_read_beside_its_own_fate() -> None:
     read = reading(row("ice", "citations.precision", 0.5, evidence={"claims": CLAIMS}))
-    assert [scores(read, 1, name)["needed"] for name in ("2", "3", "[3]")] == [1.0, 0.0, 0.0]
+    named = ("2", "3", "[3]", "2.0")
+    assert [scores(read, 1, name)["needed"] for name in named] == [1.0, 0.0, 0.0, 1.0]
     assert scores(read, 1, "9")["needed"][0] == "undefined"
 
 

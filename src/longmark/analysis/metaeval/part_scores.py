@@ -409,5 +409,8 @@ def _of_citations(
 
 
 def _names(fate: SourceFate, citation: str) -> bool:
-    """Whether a citation is the one that a label names: brackets around it do not matter."""
-    return fate.name.strip("[]") == citation.strip("[]")
+    """Whether a citation is the one that a label names: brackets around it do not matter, nor that a table of numbers
+    with empty cells has 2 as 2.0."""
+    label = citation.strip("[]")
+    number = label.removesuffix(".0")
+    return fate.name.strip("[]") == (number if number.isdecimal() else label)
