@@ -68,6 +68,8 @@ from longmark.engine.session import RunResult, execute
 from longmark.engine.settings import SessionOptions, Settings, choose
 from longmark.errors import FolderInUse, LongmarkError, NoScore, UserError
 from longmark.metric import Metric, Score
+from longmark.metric_sources import names
+from longmark.metrics import load
 from longmark.models import client, flights, prefixes
 from longmark.models.batching import NO_BATCHES, Batching
 from longmark.models.budget import Budget
@@ -76,6 +78,10 @@ from longmark.models.handles import Backends, Models
 from longmark.models.protocols import ChatRequest, Message
 from longmark.prompts import fence
 from longmark.records import STATUSES, Example, Row
+
+# All processes are one thread: one that paused in the middle of an import would leave half a module to the others.
+for metric_name in names():
+    load(metric_name)
 
 QR, STEPS, ALIKE = "ccrs.question_relevance", "steps", "alike"
 MISHAPS = ("kill", "stop", "stall", "full", "busy", "short", "jump", "same pid")
