@@ -44,6 +44,24 @@ def test_a_nugget_without_an_importance_is_vital_and_a_failed_assignment_is_none
     )
 
 
+@pytest.mark.parametrize(
+    ("fields", "importance"),
+    [
+        ({"vital": False}, "okay"),
+        ({"vital": True}, "vital"),
+        ({"vital": "False"}, "okay"),
+        ({"vital": 0, "importance": None}, "okay"),
+        ({"okay": True}, "okay"),
+        ({"label": "Okay"}, "okay"),
+        ({"importance": "okay", "label": "history"}, "okay"),
+        ({"importance": "okay", "vital": False, "weight": 2}, "okay"),
+    ],
+)
+def test_a_nugget_says_its_importance_under_other_keys(fields: dict[str, Any], importance: str):
+    (nugget,) = read(nuggets=[{"text": "a", **fields}]).nuggets or ()
+    assert nugget.importance == importance
+
+
 def test_nuggets_in_a_cell_are_read_as_json():
     cells = Columns(cells=True)
     example = cells.example(ASKED | {"nuggets": '[{"text": "a", "importance": "OKAY"}]'})
@@ -108,6 +126,22 @@ def test_nuggets_of_a_pair_stay_in_meta():
         (
             {"nuggets": [{"text": "a", "importance": "must"}]},
             'nuggets[0].importance: expected vital or okay, found "must"',
+        ),
+        (
+            {"nuggets": [{"text": "a", "vital": "perhaps"}]},
+            'nuggets[0].vital: expected true or false, found "perhaps"',
+        ),
+        (
+            {"nuggets": [{"text": "a", "importance": "vital", "vital": False}]},
+            "nuggets[0]: importance means vital but vital means okay; keep one",
+        ),
+        (
+            {"nuggets": [{"text": "a", "label": "nice to have"}]},
+            'nuggets[0].label: expected vital or okay, found "nice to have"',
+        ),
+        (
+            {"nuggets": [{"text": "a", "weight": 0.5}]},
+            "nuggets[0].weight: nuggets are vital or okay and have no weights",
         ),
         (
             {"nuggets": [{"text": "a", "assignment": "yes"}]},

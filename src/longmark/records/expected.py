@@ -30,6 +30,9 @@ PARTIAL: Final = "partial_support"
 NOT_SUPPORT: Final = "not_support"
 ASSIGNMENTS = (SUPPORT, PARTIAL, NOT_SUPPORT)
 
+_WEIGHTS = ("weight", "priority", "points", "score", "level", "required", "optional")
+"""Keys under which other lists of facts say how much one matters, in ways that are not vital or okay."""
+
 _FAILED = "failed"  # what nuggetizer writes where its call failed: there is no assignment
 _NUMBER = re.compile(r"[-+]?\d{1,12}(?:\.\d{1,12})?")
 _MOST_POINTS = (
@@ -63,8 +66,9 @@ class RubricItem(BaseModel):
 
 
 def nuggets_of(place: str, raw: Any) -> tuple[Nugget, ...]:
-    """The nuggets in a list of objects or texts; one without an importance is vital, as nuggetizer reads it. Raises
-    Problem."""
+    """The nuggets in a list of objects or texts. The importance stands under `importance` or `label`, or as
+    `vital: false`; one that says nothing of it is vital, as nuggetizer reads it, and one that says it in another way is
+    refused. Raises Problem."""
     if not isinstance(raw, list | tuple):
         raise Problem(f"{place}: expected a list of nuggets, found {found(raw)}")
     return tuple(_nugget(f"{place}[{number}]", entry) for number, entry in enumerate(raw))
@@ -126,12 +130,43 @@ def _nugget(place: str, raw: Any) -> Nugget:
     assignment = raw.get("assignment")
     if assignment == _FAILED:
         assignment = None
-    importance: Any = _label(f"{place}.importance", raw.get("importance"), IMPORTANCES)
     return Nugget(
         text=_filled(f"{place}.text", raw.get("text")),
-        importance=VITAL if importance is None else importance,
+        importance=_importance(place, raw),
         assignment=_label(f"{place}.assignment", assignment, ASSIGNMENTS),
     )
+
+
+def _importance(place: str, raw: Mapping[str, Any]) -> Importance:
+    """What a nugget says of its importance under any of the keys for it, which have to agree."""
+    by_key: dict[str, Any] = {
+        "importance": _label(f"{place}.importance", raw.get("importance"), IMPORTANCES)
+    }
+    for key, where_true, where_false in ((VITAL, VITAL, OKAY), (OKAY, OKAY, VITAL)):
+        if not missing(raw.get(key)):
+            by_key[key] = where_true if _truth(f"{place}.{key}", raw[key]) else where_false
+    if not any(by_key.values()):  # beside an importance, a label is of something else
+        by_key["label"] = _label(f"{place}.label", raw.get("label"), IMPORTANCES)
+    stated = {key: label for key, label in by_key.items() if label is not None}
+    if len({*stated.values()}) > 1:
+        contradiction = " but ".join(f"{key} means {label}" for key, label in stated.items())
+        raise Problem(f"{place}: {contradiction}; keep one of them")
+    if not stated:
+        weighed_by = next((key for key in _WEIGHTS if not missing(raw.get(key))), None)
+        if weighed_by is not None:
+            raise Problem(
+                f"{place}.{weighed_by}: nuggets are vital or okay and have no weights; write importance: vital or okay"
+            )
+    importance: Importance = next(iter(stated.values()), VITAL)
+    return importance
+
+
+def _truth(place: str, raw: Any) -> bool:
+    truth = raw.strip().casefold() if isinstance(raw, str) else raw
+    for values, meaning in (((True, 1, "true"), True), ((False, 0, "false"), False)):
+        if truth in values:
+            return meaning
+    raise Problem(f"{place}: expected true or false, found {found(raw)}")
 
 
 def _rubric_item(place: str, raw: Any) -> RubricItem:
