@@ -24,6 +24,7 @@ from longmark.models.protocols import ChatRequest
 from longmark.models.registry import Registry
 from longmark.prompts import PromptBook
 from longmark.records import Context, Example
+from longmark.records.cited import CitedSource
 
 
 def example(*passages: str, question_id: str = "q1", **fields: Any) -> Example:
@@ -115,6 +116,39 @@ def test_the_passages_of_all_answers_to_a_question_count_each_once() -> None:
         ("q1", ["a", "b", "c"]),
         ("q2", ["d"]),
     ]
+
+
+def test_the_texts_of_sources_count_and_long_ones_are_cut() -> None:
+    page = "Salt melts ice. " * 600
+    sources = (
+        CitedSource(id="https://a.org", text=page),
+        CitedSource(id="https://b.org"),
+        CitedSource(text="a"),
+    )
+    (asked,) = questions_of([example("a", sources=sources)])
+    first, *pieces = asked.passages
+    assert first == "a"
+    assert len(pieces) == 3
+    assert all(len(piece) <= 4000 and piece in page for piece in pieces)
+
+
+@pytest.mark.parametrize("checker", [[], ["--checker", "m@http://localhost:1/v1"]])
+def test_a_dry_run_of_the_command_counts_calls_and_sends_nothing(
+    checker: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pages = [{"url": f"https://a.org/{number}", "content": f"So {number}."} for number in range(11)]
+    lines = [
+        {"question_id": "q1", "question": "Why salt?", "answer": "So.", "sources": pages},
+        {"question_id": "q2", "question": "Why sand?"},
+    ]
+    answers = tmp_path / "answers.jsonl"
+    answers.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    out = tmp_path / "nuggets.jsonl"
+    words = ["rag", "nuggets", str(answers), "--generator", "m@http://localhost:1/v1"]
+    assert main([*words, *checker, "--out", str(out), "--dry-run"]) == 0
+    total = "65 calls at most (lists 2, importance 3, checker 60)" if checker else "5 calls at most"
+    assert f"2 questions: {total}" in capsys.readouterr().out
+    assert not out.exists()
 
 
 @pytest.mark.parametrize(

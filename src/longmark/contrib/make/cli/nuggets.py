@@ -10,7 +10,7 @@ from pathlib import Path
 from longmark.cli.arguments import NO_VALUE
 from longmark.cli.terminal import stage_lines
 from longmark.contrib.make.cli.rag import finish_with, open_models, read_questions
-from longmark.contrib.make.rag.nuggets import make_nuggets, questions_of
+from longmark.contrib.make.rag.nuggets import make_nuggets, most_calls, questions_of
 from longmark.errors import UserError
 from longmark.options.groups import ModelNames
 from longmark.progress import counted
@@ -25,7 +25,16 @@ def nuggets(arguments: argparse.Namespace) -> int:
     if out.suffix not in _SUFFIXES:
         raise UserError(f"--out {out}: nuggets are written as JSON Lines; name a .jsonl file")
     examples = read_questions(arguments)
-    n_questions = len(questions_of(examples))
+    questions = questions_of(examples)
+    n_questions = len(questions)
+    if arguments.dry_run:
+        calls = most_calls(questions, with_checker=arguments.checker is not None)
+        parts = ", ".join(f"{step} {count:,}" for step, count in calls.items() if count)
+        print(
+            f"{counted(n_questions, 'question')}: {sum(calls.values()):,} calls at most ({parts or 'none'}). A second\n"
+            "attempt after an unreadable reply is not counted. Replies in the call cache are not requested again."
+        )
+        return 0
     tell = stage_lines(arguments.quiet)
     counter = itertools.count(1)
     names = ModelNames(

@@ -16,6 +16,7 @@ fact: one with the facts behind it, and one with those that it entails.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -23,6 +24,7 @@ from pydantic import BaseModel, ConfigDict
 
 from longmark.concurrency import concurrently
 from longmark.contrib.make.left_out import LeftOut
+from longmark.contrib.make.rag.chunk import Chunker, Chunking
 from longmark.errors import ModelError, NoScore, OverBudget, TooLong
 from longmark.judge import Sampling, ask, numbered, structure
 from longmark.models.handles import Models
@@ -37,6 +39,7 @@ from longmark.text.relation_replies import labels_reader
 WINDOW = 10
 MOST = 30
 KEPT = 20
+_PAGES = Chunking(size=4000)  # so that a window of ten pieces of web pages fits into a prompt
 _TOKENS = 40  # of a fact in a reply, at most
 
 LIST = replace(
@@ -86,7 +89,7 @@ class NuggetRecords:
 
 @dataclass(slots=True)
 class AskedOfPassages:
-    """A question with the passages of all answers to it, each once."""
+    """A question with the passages of all answers to it, each once; long texts of sources are cut into some."""
 
     question_id: str
     question: str
@@ -127,6 +130,7 @@ async def make_nuggets(
 
 def questions_of(examples: Iterable[Example]) -> list[AskedOfPassages]:
     """The questions of examples, in their order, variants left out."""
+    chunker = Chunker(_PAGES)
     questions: dict[str, AskedOfPassages] = {}
     for example in examples:
         if example.variant_of is not None or not (example.question or "").strip():
@@ -135,13 +139,33 @@ def questions_of(examples: Iterable[Example]) -> list[AskedOfPassages]:
             example.question_id, AskedOfPassages(example.question_id, example.question or "", {})
         )
         asked_question.passages |= dict.fromkeys(context.text for context in example.contexts)
+        for source_text in (source.text for source in example.sources or ()):
+            if source_text is not None and source_text not in asked_question.passages:
+                spans = chunker.passages(source_text)
+                asked_question.passages |= dict.fromkeys(
+                    source_text[slice(*span)] for span in spans
+                )
     return list(questions.values())
+
+
+def most_calls(questions: Iterable[AskedOfPassages], *, with_checker: bool) -> dict[str, int]:
+    """The calls that `make_nuggets` takes at most, by what they are for; second attempts are not counted. A checker that
+    is no chat model takes none."""
+    with_passages = [question for question in questions if question.passages]
+    calls = {
+        "lists": sum(math.ceil(len(question.passages) / WINDOW) for question in with_passages),
+        "importance": len(with_passages) * math.ceil(MOST / WINDOW),
+    }
+    return calls | ({"checker": len(with_passages) * 2 * MOST} if with_checker else {})
 
 
 async def _record(asked_question: AskedOfPassages, models: Models) -> NuggetRecord:
     passages = list(asked_question.passages)
     if not passages:
-        raise NoScore("missing_input", "The question has no contexts to take facts from.")
+        raise NoScore(
+            "missing_input",
+            "The question has no contexts, and no sources with texts, to take facts from.",
+        )
     texts: list[str] = []
     for start in range(0, len(passages), WINDOW):
         window = passages[start : start + WINDOW]

@@ -141,9 +141,11 @@ def rag(verbs: Any) -> None:
         "List the facts that a good answer to each question holds, from the passages of examples."
     )
     verb = add_verb(actions, "nuggets", f"{CLI}.nuggets:nuggets", text)
-    add(verb, "questions", "EXAMPLES", "examples with questions and contexts")
+    add(verb, "questions", "EXAMPLES", "examples with questions, and contexts or sources")
     add_options(verb, NuggetOptions, ("out", "generator"), titled=False, required=True)
     add_options(verb, NuggetOptions, ("checker",), titled=False)
+    text = "print the maximum number of calls; send nothing"
+    add_options(verb, DryRunOption, titled=False, help={"dry_run": text})
     add_prompts(verb)
     add_input(verb)
     add_calls(verb)
