@@ -163,3 +163,25 @@ def test_what_is_no_list_of_parts_is_left_to_others() -> None:
         "b",
         "Title: T\ns",
     ]
+
+
+@pytest.mark.parametrize(
+    "passages",
+    [
+        {"https://maps.org/nile": "It is in Africa."},
+        {"https://maps.org/nile": {"text": "It is in Africa.", "title": "Nile"}},
+        {"https://maps.org/nile": {"text": "It is in Africa."}, "b": "It is long."},
+    ],
+)
+def test_contexts_can_be_one_object_of_texts_by_id(passages: dict[str, Any]) -> None:
+    contexts = read(
+        {"question": "Where?", "answer": "In Africa [1].", "contexts": passages}
+    ).contexts
+    assert [context.id for context in contexts] == [*passages]
+    assert contexts[0].text == "It is in Africa."
+
+
+@pytest.mark.parametrize("described", [{"id": "nile"}, {"title": "Nile"}, {"nile": {"id": "1"}}])
+def test_one_passage_without_its_text_is_not_taken_for_a_text_by_id(described: Any) -> None:
+    with pytest.raises(BadInput, match="an object needs its passage under"):
+        read({"question": "Where?", "answer": "In Africa [1].", "contexts": described})

@@ -27,6 +27,7 @@ PASSAGE_TEXT = (
 
 _LISTS = ("documents", "contexts", "passages", "results")  # keys of an object around passages
 _PASSAGE_ID = ("id", "doc_id", "chunk_id", "docid", "url")
+_DESCRIPTIONS = frozenset({*_PASSAGE_ID, *_LISTS, "title", "page", "source", "name", "metadata"})
 
 
 class Context(BaseModel):
@@ -83,7 +84,12 @@ def contexts_of(raw: Any, place: str = "contexts") -> tuple[Context, ...]:
     if isinstance(raw, dict) and not any(not missing(raw.get(key)) for key in PASSAGE_TEXT):
         raw = next((raw[key] for key in _LISTS if isinstance(raw.get(key), list)), raw)
     if isinstance(raw, dict) and _are_texts_by_id(raw):
-        raw = [{"id": passage_id, "text": passage} for passage_id, passage in raw.items()]
+        raw = [
+            {**passage, "id": passage_id}
+            if isinstance(passage, dict)
+            else {"id": passage_id, "text": passage}
+            for passage_id, passage in raw.items()
+        ]
     if isinstance(raw, (str, dict)):
         raw = [raw]
     if not isinstance(raw, list):
@@ -120,10 +126,18 @@ def _titled_sentences(raw: Any) -> Any:
 
 
 def _are_texts_by_id(passages: Mapping[str, Any]) -> bool:
-    return (
-        len(passages) > 1
-        and not any(key in passages for key in PASSAGE_TEXT)
-        and all(isinstance(passage, str) for passage in passages.values())
+    """Whether an object is id -> text, or id -> object with a text; a single entry may also be what a passage is
+    described by, its text left out."""
+    if not passages or any(key in passages for key in PASSAGE_TEXT):
+        return False
+    if len(passages) == 1 and {*passages} & _DESCRIPTIONS:
+        return False
+    return all(isinstance(passage, str) or _has_text(passage) for passage in passages.values())
+
+
+def _has_text(passage: Any) -> bool:
+    return isinstance(passage, dict) and any(
+        isinstance(passage.get(key), str) for key in PASSAGE_TEXT
     )
 
 
