@@ -274,6 +274,11 @@ TEXT = "The rain in Rome is warm, and it falls on the plains. Snow is rare."
         ('They say "it falls on the plains" [1].', 1, 30, 0),
         ("They say “the rain … falls on the plains” [1].", 1, 0, 0),
         ("They say “[The] rain in Rome is warm” [1].", 1, 4, 0),
+        ("They say “[t]he rain in Rome is warm” [1].", 1, 0, 0),
+        ('They say "[s]now is rare" and “[I]t falls on the plains” [1].', 1, 30, 0),
+        ('They say "[t]he rain [...] falls on the plains. . . . [s]now is rare" [1].', 1, 0, 0),
+        ("They say “[t]he rain in Oslo is warm” [1].", 0, None, 1),
+        ("They say “[r]ome … the rain is warm” [1].", 0, None, None),
         ("They say “the rain in Oslo is warm” [1].", 0, None, 1),
         ("They say “the cold rain in Rome was warm” [1].", 0, None, 2),
         ("They say “the rain in Rome is warm” [2].", 0, None, 6),
@@ -282,7 +287,7 @@ TEXT = "The rain in Rome is warm, and it falls on the plains. Snow is rare."
     ],
 )
 def test_a_quotation_is_found_word_for_word_or_its_distance_is_shown(
-    answer: str, value: float, start: int | None, edits: int
+    answer: str, value: float, start: int | None, edits: int | None
 ) -> None:
     found = scores(answer, texts=(TEXT, "Nothing."))["quotes"]
     (quote,) = found.evidence["quotes"]

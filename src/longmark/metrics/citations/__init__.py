@@ -18,8 +18,9 @@ source from 1), or its id where ids are numbers; a footnote or a list of sources
 number stands for. Markers in code are none. Headings, heads of tables, pictures, code and lists of sources are no
 sentences. A sentence needs a source unless it asks, introduces a list (it ends with a colon) or refuses to answer. A
 quotation has four words or more in quotation marks, or eight characters in scripts without spaces; it is searched in
-its sentence's sources, without any in all that the answer names, and without any in all of the example; case and
-punctuation do not count, but the sign and the marks of a number do (1.5 is not 1,5).
+its sentence's sources, without any in all that the answer names, and without any in all of the example; case,
+punctuation and the brackets of "[t]he" do not count, but the sign and the marks of a number do (1.5 is not 1,5). Of
+one that leaves words out (…, [...], [he]) the parts stand in a source in their order.
 
 The first judge or the checker (`--checker`) decides what entails; without either the built-in claim checker, where it
 is installed. Each pair of sources and sentence is asked about once, whatever scores are selected; the last four scores
@@ -428,7 +429,7 @@ METRIC = Metric(
     optional=("judge", "checker"),
     default_checker="embedded",
     prompts=(*PROMPTS, JOINT_SUPPORT, SUPPORT, CLAIMS),
-    version=6,
+    version=7,
     remarks=remarks,
     carries=lambda example, _params, _part: {"contexts"} if example.sources is not None else (),
     params=CitationsParams,

@@ -24,7 +24,9 @@ _QUOTED = re.compile(
     r"|「([^「」\n]+)」|『([^『』\n]+)』|(?<!\d)”([^“”\n]+)”|\"([^\"\n]+)\""
 )
 """“…”, „…“, «…», »…« (German, Danish), 「…」, 『…』, ”…” (Swedish, Finnish), "…"; not '…', which is an apostrophe, too."""
-_LEFT_OUT = re.compile(r"\s*[\[(]?(?:…|\.\.\.)[\])]?\s*|\s*\[[^\]\n]{0,80}\]\s*")
+_LEFT_OUT = re.compile(r"\s*[\[(]?(?:…|\.(?: ?\.){2,})[\])]?\s*|\s*\[[^\]\n]{0,80}\]\s*")
+_CHANGED_CASE = re.compile(r"(?<!\w)\[([^\W\d_])\](?=[^\W\d_])")
+"""[t]he: a writer's mark for a first letter that is a capital in the source, or is none."""
 
 
 @cache
@@ -60,15 +62,17 @@ def quoted(text: str) -> list[str]:
 
 
 def _length(quote: str) -> float:
+    quote = _CHANGED_CASE.sub(r"\1", quote)
     unspaced = without_spaces(quote)
     return len(words_of(quote)) - unspaced * (1 - LEAST_WORDS / LEAST_CHARACTERS)
 
 
 def located(quote: str, sources: Sequence[CitableSource], places: Sequence[int]) -> Quotation:
     """The quotation in the first of these sources that has it, else in the nearest. Case, punctuation and spacing do not
-    count, but the sign and the marks of a number do (-5, 1,234 and 1.234); the parts of one that leaves words out
-    (…, [he]) stand there in their order."""
-    parts = [words for part in _LEFT_OUT.split(quote) if (words := words_of(part))]
+    count, nor that a first letter is in brackets ([t]he), but the sign and the marks of a number do (-5, 1,234 and
+    1.234); the parts of one that leaves words out (…, . . ., [he]) stand there in their order."""
+    with_first_letters = _CHANGED_CASE.sub(r"\1", quote)
+    parts = [words for part in _LEFT_OUT.split(with_first_letters) if (words := words_of(part))]
     nearest = Quotation(quote)
     for place in places:
         text = sources[place].text
