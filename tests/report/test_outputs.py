@@ -286,6 +286,20 @@ def test_the_files_of_a_run_have_its_gates_and_its_worst_answers_with_reasons(
     harmless(summary)
 
 
+def test_an_answer_without_a_bad_score_is_listed_with_its_lowest_one() -> None:
+    answer = "It is blue because the air scatters light."
+    given = [{"id": f"a{i}", "question": f"Q{i}?", "answer": answer} for i in range(3)]
+    write_jsonl(Path("given.jsonl"), [{**one, "reference": answer} for one in given])
+    metrics = "classic.rouge_l,classic.rouge_1"
+    run = ["run", "given.jsonl", "--metrics", metrics, "--out", "run", "--quiet", *FILES]
+    assert in_process(run) == 0
+    _, summary, data = read()
+    assert [[reason["score"] for reason in worst["reasons"]] for worst in data["worst"]] == [
+        [1.0]
+    ] * 3
+    assert summary.count("   - classic.rouge\\_l **1.000**\n") == 3
+
+
 LENGTH = "classic.length.words"
 
 

@@ -27,7 +27,7 @@ from longmark.report.format import fixed
 from longmark.report.gates import UNDECIDED, Checked
 from longmark.report.summary import Summary, figures, reasons_in_words, score_table, summary_of
 from longmark.report.tables import Table, one_line
-from longmark.report.worst import worst_of
+from longmark.report.worst import worst_or_lowest
 from longmark.scores.clusters import QUESTION
 from longmark.scores.files import sources_of
 from longmark.scores.manifest import MetricFacts, read_manifest
@@ -309,7 +309,7 @@ def _answer(place: int, answer: ShownExample, summary: Summary) -> Iterator[str]
     yield f"{place}. {code(_name(answer))}, {escaped(summary.systems[answer.system])}"
     for name, text in _texts(answer):
         yield f"   - {name}: {code(text)}"
-    for metric, why in worst_of(answer.results, summary.facts):
+    for metric, why in worst_or_lowest(answer.results, summary.facts):
         score = fixed(answer.results[metric].score, summary.decimals(metric))
         yield f"   - {escaped(metric)} **{score}**" + (
             f": {escaped(why[0])}: {code(why[1])}" if why else ""
@@ -400,7 +400,7 @@ def _worst(answer: ShownExample, summary: Summary) -> dict[str, Any]:
     why = [
         {"metric": metric, "score": answer.results[metric].score}
         | {"label": reason[0] if reason else None, "text": reason[1] if reason else None}
-        for metric, reason in worst_of(answer.results, summary.facts)
+        for metric, reason in worst_or_lowest(answer.results, summary.facts)
     ]
     texts = dict.fromkeys(("question", "answer")) | dict(_texts(answer))
     return {

@@ -80,6 +80,22 @@ def worst_of(
     return [*reasons.items(), *([missing] if missing else [])]
 
 
+def worst_or_lowest(
+    results: Mapping[str, Row], facts: Mapping[str, MetricFacts]
+) -> list[tuple[str, tuple[str, str] | None]]:
+    """Those of `worst_of`; of an answer whose scores are all good the lowest score, of which there is nothing to say."""
+    if reasons := worst_of(results, facts):
+        return reasons
+    places = [
+        (place, name)
+        for name in facts
+        if name in results
+        if (score := results[name].score) is not None
+        if (place := goodness(facts[name], score)) is not None
+    ]
+    return [(name, None) for _, name in sorted(places, key=itemgetter(0))[:1]]
+
+
 def why_of(row: Row, facts: MetricFacts) -> tuple[str, str] | None:
     """What makes a score bad: as the metric declares it, else as its view shows it, else the reason in its evidence."""
     if row.score is None:

@@ -273,7 +273,7 @@ def test_pairs_without_a_majority_are_counted_beside_the_results():
     assert "4 pairs with human choices and rows. Excluded: 2 pairs without a majority." in (
         summary.says
     )
-    assert "of the baseline that it is least above" in summary.tables[0].note
+    assert "the one that the metric is least above" in summary.tables[0].note
     first, *_, usual = summary.tables[0].rows
     assert (first[0], first[2].n, first[2].missing) == ("m", 1, 1)
     assert (usual[1], usual[-1]) == (None, "baseline")
@@ -356,6 +356,11 @@ def test_a_metric_is_above_the_baselines_by_its_paired_difference_over_all_metri
     p = 2 * float(stats.binom.cdf(4, 22, 0.5))
     assert alone.adjusted == pytest.approx(p, abs=1e-3)
     assert there(alone.beside).value == pytest.approx(14 / 40)
+    of_rows = metaeval(rows_of("good", right_on(18)), human(people))
+    table = document(of_rows).sections[0].tables[0]
+    line = dict(zip([column.name for column in table.columns], table.rows[0], strict=True))
+    assert line["metric"] == "good"
+    assert line["baseline"] == alone.baseline == "always the most frequent choice (a)"
 
 
 def test_the_majority_of_the_others_is_that_of_each_vote_left_out():

@@ -32,7 +32,8 @@ class ChoiceMetric:
     where raters tied; without_ties: on pairs on which raters decided, a tie is wrong; decided: where both decided.
     ties: pairs that the metric ties; first: the share of a among its decisions. accuracy.missing: pairs with a
     human choice and none of the metric. choices: on each pair that has rows. beside: the difference to the baseline
-    that it is least above, on the same pairs; adjusted: its p by Holm over the metrics (None for a baseline).
+    that it is least above, on the same pairs; baseline: the name of that baseline; adjusted: the p of the difference by
+    Holm over the metrics (None for a baseline).
     """
 
     metric: str
@@ -46,6 +47,7 @@ class ChoiceMetric:
     first: Estimate
     choices: tuple[str | None, ...]
     beside: DifferenceOfChoices | None = None
+    baseline: str | None = None
     adjusted: float | None = None
 
 
@@ -134,28 +136,34 @@ class ChoiceSample:
     def beside(self, metrics: Sequence[ChoiceMetric], alpha: float) -> list[ChoiceMetric]:
         """The metrics, each beside the baseline that it is least above: it is above all of them if it is above this."""
         baselines = [
-            self.right(metric.choices) for metric in metrics if metric.direction == BASELINE
+            (metric.metric, self.right(metric.choices))
+            for metric in metrics
+            if metric.direction == BASELINE
         ]
-        nearest_baselines = []
+        nearest_baselines: list[tuple[DifferenceOfChoices | None, str | None]] = []
         for one in metrics:
             differences = [
-                self.difference(self.right(one.choices), baseline) for baseline in baselines
+                (self.difference(self.right(one.choices), right), name) for name, right in baselines
             ]
             ranked_differences = [
-                (difference.value > 0, -(difference.p or 0.0), difference)
-                for difference in differences
+                (difference.value > 0, -(difference.p or 0.0), difference, name)
+                for difference, name in differences
                 if difference.value is not None
             ]
             nearest_baselines.append(
-                min(ranked_differences, key=itemgetter(0, 1))[2]
+                min(ranked_differences, key=itemgetter(0, 1))[2:]
                 if ranked_differences and one.direction != BASELINE
-                else None
+                else (None, None)
             )
         adjusted = adjust(
-            [difference.p if difference else None for difference in nearest_baselines], alpha=alpha
+            [difference.p if difference else None for difference, _ in nearest_baselines],
+            alpha=alpha,
         ).adjusted
         rows = zip(metrics, nearest_baselines, adjusted, strict=True)
-        return [replace(metric, beside=beside, adjusted=p) for metric, beside, p in rows]
+        return [
+            replace(metric, beside=difference, baseline=name, adjusted=p)
+            for metric, (difference, name), p in rows
+        ]
 
     def same(self, first: Made, second: Made) -> Estimate:
         return self.share(

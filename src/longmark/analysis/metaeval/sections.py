@@ -178,6 +178,7 @@ def _summary(part: RatingLabel | ChoiceLabel, alpha: float) -> Table:
     """A line for each metric: its agreement with people, and what follows from it."""
     note = ""
     conclusions: dict[str, tuple[Estimate, float | None, str]] = {}
+    baseline: tuple[Column, ...] = ()
     if isinstance(part, RatingLabel):
         ellipsis = ", …" if len(part.scale.classes) > _CLASSES else ""
         classes = f"{shown_classes(part.scale.classes[:_CLASSES])}{ellipsis}"
@@ -202,9 +203,10 @@ def _summary(part: RatingLabel | ChoiceLabel, alpha: float) -> Table:
                 _above(metric, alpha, part.agreement),
             )
         columns = [*estimates("accuracy", "minus baseline=beside")]
+        baseline = (Column("baseline", "baseline", spare=1),)
         note = (
-            "minus baseline: the accuracy less that of the baseline that it is least above; the baselines are the rows "
-            "whose conclusion is `baseline`."
+            "minus baseline: the accuracy less that of `baseline`, the one that the metric is least above; the baselines "
+            "are the rows whose conclusion is `baseline`."
         )
     grid = Grid(
         "summary",
@@ -218,6 +220,7 @@ def _summary(part: RatingLabel | ChoiceLabel, alpha: float) -> Table:
         note=note,
         unit=f"{_what(part)}s",
         beside=(
+            *baseline,
             Column("p (Holm)", lambda row: conclusions[row.metric][1], kind="p"),
             Column("unscored", lambda row: sum(row.unscored.values()), spare=1),
             Column("conclusion", lambda row: conclusions[row.metric][2]),
