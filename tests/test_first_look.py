@@ -94,6 +94,19 @@ def test_look_reads_by_its_proposal_and_ends_with_the_command_that_does(
     assert whole(scored(last_command(captured.out)))
 
 
+def test_the_column_that_names_the_question_stands_in_the_list(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    lines = ["Nr,Modell,Frage,Antwort"]
+    lines += [f"{i},{name},Was ist {i}?,Das ist {name} {i}." for i in range(3) for name in "AB"]
+    Path("bot.csv").write_text("\n".join(lines), "utf-8")
+    assert in_process(["look", "bot.csv"]) == 0
+    printed = capsys.readouterr().out
+    assert "question_id=Nr" in last_command(printed)
+    assert any(line.split() == ["question_id", "from", "Nr"] for line in printed.splitlines())
+
+
 def test_a_run_without_metrics_proposes_both_and_reads_nothing_by_itself(
     answers: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -272,7 +285,7 @@ def test_under_a_judge_stand_the_metrics_that_call_one(
 ) -> None:
     assert in_process(["run", answers]) == 2
     lines = capsys.readouterr().err.splitlines()
-    judged = [line.split() for line in lines if line.endswith("completion tokens")]
+    judged = [line.split() for line in lines if line.endswith((" call", " calls"))]
     assert {words[0] for words in judged} >= {"ragchecker", "ccrs.information_recall"}
     for name, calls, *_ in judged:
         assert "judge" in select([name])[0].metric.models

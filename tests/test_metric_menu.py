@@ -51,10 +51,18 @@ def test_metrics_that_ask_a_model_stand_by_their_calls(
 ):
     assert in_process(["run", answers.name, *MAP]) == 2
     lines = capsys.readouterr().err.splitlines()
-    calls = [int(line.split()[1].replace(",", "")) for line in lines if "completion tokens" in line]
+    calls = [int(line.split()[1]) for line in lines if line.endswith((" call", " calls"))]
     assert len(calls) >= 3
     assert calls == sorted(calls)
     assert "climaqa.exact_match" not in " ".join(lines), "the references are sentences"
+
+
+def test_a_run_without_metrics_is_refused_without_a_dry_run(
+    answers: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setattr("longmark.engine.estimate.dry_run", lambda *_, **__: pytest.fail("slow"))
+    assert in_process(["run", answers.name, *MAP]) == 2
+    assert "  ragchecker " in capsys.readouterr().err
 
 
 def test_look_ends_with_a_command_that_runs(answers: Path, capsys: pytest.CaptureFixture[str]):

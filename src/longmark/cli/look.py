@@ -87,6 +87,9 @@ def _lines(seen: Look) -> Iterator[str]:
     for name, count in seen.fields.items():
         path = seen.mapped.get(name, "")
         yield f"  {name:<{width}} {count:>9,}{f'  from {path}' if path else ''}"
+    for name in ("id", "question_id"):  # every example has them, by itself if from no column
+        if name in seen.mapped and name not in seen.fields:
+            yield f"  {name:<{width}} {'':>9}  from {seen.mapped[name]}"
     for line, example in seen.examples:
         yield ""
         yield f"Line or number {line}, id {one_line(example.shown_id)}"

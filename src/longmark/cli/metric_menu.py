@@ -49,7 +49,6 @@ _CHECKED_EXAMPLE = ("citations",)
 _PROMPT_TOKENS = 350  # of a call beside the example's texts, about, with those of the reply
 _CHARACTERS_A_TOKEN = 4
 _TOKENS_A_SECOND = 35  # docs/models.md, Resources
-_PRICED = 20  # examples that the forecast of the message reads
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +65,7 @@ class MetricMenu:
 
 
 def menu_of(arguments: argparse.Namespace, seen: Look, priced: int) -> MetricMenu:
-    """priced: the examples that the dry run reads."""
+    """priced: the examples that the dry run reads; 0: there is none, and the costs are empty."""
     costs, unfit = _costs(arguments, seen, priced)
     allowed = [
         metric for metric in long_answers_first(seen) if metric.count and metric.name in costs
@@ -175,7 +174,7 @@ def _costs(
 
     costs: dict[str, MetricEstimate] = {}
     why_not: dict[str, str] = {}
-    reading_options = {**reading(arguments), "limit": priced, "skip_bad": True}
+    reading_options = {**reading(arguments), "limit": priced or None, "skip_bad": True}
     options = RunOptions(
         judges=[_PLACE], quiet=True, check_profiles=False, **_ROLES, **reading_options
     )
@@ -189,7 +188,7 @@ def _costs(
                     Registry(cache, sends=False),
                     options,
                 )
-                if not metric.metric.models:
+                if not (metric.metric.models and priced):
                     costs[metric.name] = MetricEstimate()
                     continue
                 estimated = partial(dry_run, arguments.examples, settings, None, cache, options)
@@ -207,7 +206,7 @@ def without_metrics(arguments: argparse.Namespace) -> UserError:
     """The error of a run that names no metrics: those that its file allows, and commands to paste."""
     arguments = argparse.Namespace(**vars(arguments))  # which a proposal of columns changes
     seen, read_by_proposal = first_look(arguments)
-    menu = menu_of(arguments, seen, _PRICED)
+    menu = menu_of(arguments, seen, 0)  # a dry run takes half a minute on long answers
     lines = ["no metrics are named: add --metrics NAME,…"]
     if read_by_proposal:
         lines.append(by_proposal(seen))
@@ -215,20 +214,16 @@ def without_metrics(arguments: argparse.Namespace) -> UserError:
     if menu.free:
         names = ", ".join(metric.name for metric in menu.free)
         lines.append(f"Without a model, this file allows {names}.")
-    first = f"the first {_PRICED} examples" if seen.read > _PRICED else "its examples"
-    judged = [
-        metric
-        for metric in menu.asking
-        if "judge" in metric.metric.models and menu.costs[metric.name].expected.calls
-    ]
+    judged = [metric for metric in menu.asking if "judge" in metric.metric.models and metric.calls]
     if judged:
         lines.append(
-            f"With a judge (--judge MODEL, or --judge embedded on this machine), for {first}:"
+            "With a judge (--judge MODEL, or --judge embedded on this machine), with the most calls for one example "
+            "(--dry-run says what a run would cost):"
         )
-        by_calls = sorted(judged, key=lambda metric: menu.costs[metric.name].expected.calls)
+        by_calls = sorted(judged, key=lambda metric: metric.calls)
         width = max(len(metric.name) for metric in by_calls)
         lines += [
-            f"  {metric.name:<{width}}  {cost_of(menu.costs[metric.name])}" for metric in by_calls
+            f"  {metric.name:<{width}}  {counted(metric.calls, 'call')}" for metric in by_calls
         ]
     other_models = [metric.name for metric in menu.asking if "judge" not in metric.metric.models]
     if other_models:

@@ -11,6 +11,7 @@ import hashlib
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from longmark.models.protocols import (
@@ -223,5 +224,12 @@ def _overlap(query: str, document: str) -> float:
     return len(common) - 0.5 * len(asked_words - common)
 
 
+@lru_cache(maxsize=32)  # a prompt is asked about each word of a text
+def _distinct_words(text: str) -> frozenset[str]:
+    return frozenset(_words(text))
+
+
 def _likely_if_read(prompt: str, word: str) -> float:
-    return -0.5 if set(_words(word)) & set(_words(prompt)) else -2.0 - _number(word) % 2001 / 1000
+    return (
+        -0.5 if set(_words(word)) & _distinct_words(prompt) else -2.0 - _number(word) % 2001 / 1000
+    )
