@@ -8,6 +8,7 @@ import random
 import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
@@ -226,6 +227,10 @@ def test_a_call_whose_last_attempt_is_unknown_is_sent_again_or_not_as_the_user_s
     model = ScriptedModel(CUT)
     quiet = client_of(cache, resend_unknown=False)
     assert ask(quiet, model, "a") == [NotResent]  # neither in this session ...
+    for _ in range(3000):  # the ledger is written beside the call
+        if rows(cache) == [("unknown",)]:
+            break
+        time.sleep(0.01)
     assert (model.sent, quiet.not_resent, rows(cache)) == (1, 1, [("unknown",)])
     later = client_of(cache, resend_unknown=False)
     assert ask(later, model, "a") == [NotResent]  # ... nor in a later one

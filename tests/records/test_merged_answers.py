@@ -397,7 +397,7 @@ def test_words_for_a_missing_value_are_texts_of_an_answer_and_are_said(tmp_path:
     )
 
 
-OF_BRAINTRUST = {
+OF_BRAINTRUST: dict[str, Any] = {
     "input": "Why is ice light?",
     "output": "Its crystals are wide.",
     "expected": "Ice is less dense.",

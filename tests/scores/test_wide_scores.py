@@ -7,6 +7,7 @@ import json
 import random
 import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.report.runs import RELEVANCE, manifest, row, write_run
@@ -216,8 +217,10 @@ def test_the_run_of_the_baselines_stands_beside_the_table_of_a_metric(
     assert both.joined == 40
     assert set(both.metrics) == {RELEVANCE, "FactMetric"}
     of_both = {result.metric: result for result in both.labels[0].metrics}
-    assert of_both["FactMetric"].spearman.value == alone.labels[0].metrics[0].spearman.value
-    assert of_both["FactMetric"].spearman.clusters == of_both[RELEVANCE].spearman.clusters == 20
+    ranks: list[Any] = [of_both["FactMetric"], alone.labels[0].metrics[0], of_both[RELEVANCE]]
+    joined, alone_ranked, baseline = (result.spearman for result in ranks)
+    assert joined.value == alone_ranked.value
+    assert joined.clusters == baseline.clusters == 20
 
 
 def test_an_id_of_two_systems_is_not_joined_with_a_table_that_names_none(tmp_path: Path):

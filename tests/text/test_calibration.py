@@ -136,8 +136,9 @@ def test_an_error_at_a_label_names_the_label_and_keeps_its_status(error: Unsuppo
     assert str(refusal.value) == (
         "--calibrate, at the labels of the evidence 'text 7': another script"
     )
+    assert isinstance(refusal.value, Unsupported | NoScore)
     assert refusal.value.status == "unsupported"
-    if isinstance(error, Unsupported):
+    if isinstance(refusal.value, Unsupported):
         assert not refusal.value.sent
     assert str(error) == "another script"  # others may wait for the same error
 

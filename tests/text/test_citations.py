@@ -282,9 +282,12 @@ def test_each_line_of_a_list_without_sources_is_read_a_few_times(
     """Else a list of thousands of lines takes minutes: it is no list of sources from any of its lines on."""
     read: list[str] = []
     is_entry = citation_lists._is_entry
-    monkeypatch.setattr(
-        citation_lists, "_is_entry", lambda text: read.append(text) or is_entry(text)
-    )
+
+    def noting(text: str) -> bool:
+        read.append(text)
+        return is_entry(text)
+
+    monkeypatch.setattr(citation_lists, "_is_entry", noting)
     lines = [line.format(number) for number in range(300)]
     body, _ = citation_lists.without_apparatus("\n".join(["Water is wet.", *lines, "It is."]))
     assert body.splitlines()[-1] == "It is."

@@ -430,7 +430,7 @@ def _foreign(text: str) -> bool:
     step = max(1, len(text) // _LOOKED_AT)
     letters = [character for character in text[::step] if character.isalpha()]
     names = [unicodedata.name(character, "") for character in letters]
-    scripts_read = _READ
+    scripts_read: tuple[str, ...] = _READ
     kana = sum(name.startswith("HIRAGANA") for name in names)
     if kana > _JAPANESE * sum(name.startswith(_HAN) for name in names):
         scripts_read = tuple(script for script in _READ if script != _HAN)
