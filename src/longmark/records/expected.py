@@ -52,6 +52,11 @@ class Nugget(BaseModel):
 
     _in_one_form = field_validator("text")(all_canonical)
 
+    @property
+    def states_importance(self) -> bool:
+        """Whether the file says it; where not, `vital` is the default."""
+        return "importance" in self.model_fields_set
+
 
 class RubricItem(BaseModel):
     """What an answer is given points for. points: negative for what it should not do; tags: groups of items."""
@@ -130,15 +135,17 @@ def _nugget(place: str, raw: Any) -> Nugget:
     assignment = raw.get("assignment")
     if assignment == _FAILED:
         assignment = None
+    importance = _importance(place, raw)
+    stated: dict[str, Any] = {} if importance is None else {"importance": importance}
     return Nugget(
+        **stated,
         text=_filled(f"{place}.text", raw.get("text")),
-        importance=_importance(place, raw),
         assignment=_label(f"{place}.assignment", assignment, ASSIGNMENTS),
     )
 
 
-def _importance(place: str, raw: Mapping[str, Any]) -> Importance:
-    """What a nugget says of its importance under any of the keys for it, which have to agree."""
+def _importance(place: str, raw: Mapping[str, Any]) -> Importance | None:
+    """What a nugget says of its importance under any of the keys for it, which have to agree; None: nothing."""
     by_key: dict[str, Any] = {
         "importance": _label(f"{place}.importance", raw.get("importance"), IMPORTANCES)
     }
@@ -157,7 +164,7 @@ def _importance(place: str, raw: Mapping[str, Any]) -> Importance:
             raise Problem(
                 f"{place}.{weighed_by}: nuggets are vital or okay and have no weights; write importance: vital or okay"
             )
-    importance: Importance = next(iter(stated.values()), VITAL)
+    importance: Importance | None = next(iter(stated.values()), None)
     return importance
 
 

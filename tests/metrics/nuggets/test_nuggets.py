@@ -377,6 +377,22 @@ def test_a_run_counts_answers_whose_assignments_are_incomplete_and_made_anew(
     assert "assignment and others" not in notices["anew"]
 
 
+@pytest.mark.parametrize("by_file", [False, True])
+def test_a_list_that_says_no_importance_is_vital_and_the_run_says_so(
+    by_file: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    silent = [{"text": "It rains."}, "It snows."]
+    lists = {"q1": silent, "q2": [*silent, {"text": "It hails.", "vital": False}]}
+    answered = [{"question_id": key, "question": key, "answer": "It rains."} for key in lists]
+    listed = [{"qid": key, "query": key, "nuggets": nuggets} for key, nuggets in lists.items()]
+    carried = [line | {"nuggets": lists[line["question_id"]]} for line in answered]
+    answers = write(tmp_path / "answers.jsonl", *(answered if by_file else carried))
+    path = write(tmp_path / "nuggets.jsonl", *listed)
+    name = f"nuggets.all@file={path}" if by_file else "nuggets.all"
+    notices = " ".join(notices_of(answers, name, tmp_path / "run", capsys))
+    assert "1 answer: No nugget of its list says its importance, so that all are vital" in notices
+
+
 def test_a_question_that_the_file_does_not_have_is_unscored_and_named(tmp_path: Path) -> None:
     path = write(tmp_path / "nuggets.jsonl", RECORD)
     example = Example(id="1", question_id="q9", question="Which?", answer="That one.")

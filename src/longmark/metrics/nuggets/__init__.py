@@ -79,6 +79,7 @@ _CARRIED = "carried by the example"
 _ASSIGNED_IN_PART = (
     "Some of the nuggets have an assignment and others have none, so that all are assigned anew."
 )
+_NO_IMPORTANCE = "No nugget of its list says its importance, so that all are vital."
 
 ASSIGN = replace(
     prompt("""nuggets.assign(answer, question, nuggets)
@@ -269,7 +270,18 @@ def _remarks(example: Example, params: NuggetParams) -> list[str | Remark]:
     assigned = [nugget for nugget in nuggets if nugget.assignment]
     if params.assigned == "carried" and assigned and len(assigned) < len(nuggets):
         remarks.append(_ASSIGNED_IN_PART)
+    if not is_empty(example) and _all_by_default(example, params):
+        remarks.append(_NO_IMPORTANCE)
     return remarks
+
+
+def _all_by_default(example: Example, params: NuggetParams) -> bool:
+    """Whether a list of nuggets says no importance at all."""
+    try:
+        nuggets = expected_of(example, params.file, "nuggets")
+    except NoScore:
+        return False  # the score says it
+    return bool(nuggets) and not any(nugget.states_importance for nugget in nuggets)
 
 
 def _batches(nuggets: Sequence[Nugget], params: NuggetParams) -> list[list[str]]:
