@@ -14,6 +14,7 @@ from tests.report.runs import RELEVANCE, manifest, row, write_run
 
 from longmark.analysis.metaeval import metaeval
 from longmark.cli import main
+from longmark.cli.next_steps import ratings_alone
 from longmark.errors import BadInput, UnknownName, UserError
 from longmark.scores.wide_columns import wide_columns
 from longmark.scores.wide_scores import wide_scores
@@ -148,6 +149,49 @@ def test_the_command_that_look_or_a_refusal_names_runs(
     ]
     assert main(shlex.split(line)[1:]) == 0
     assert "FactMetric agrees best with the human ratings" in capsys.readouterr().out
+
+
+RATING_FILES = {
+    "long": (
+        ["answer_nr", "rater", "helpful"],
+        [[f"e{i}", r, i % 5] for i in range(9) for r in "xy"],
+    ),
+    "no": (
+        ["no", "who rater", "ms", "stars"],
+        [[f"e{i}", r, 7, i] for i in range(9) for r in "xy"],
+    ),
+    "wide": (["Nr", "anna", "bo"], [[f"e{i}", i % 5, i % 4] for i in range(9)]),
+    "one": (["case no", "stars", "remark"], [[f"e{i}", i % 5, "good"] for i in range(9)]),
+}
+
+
+@pytest.mark.parametrize("kind", RATING_FILES)
+def test_ratings_with_names_of_their_own_are_refused_once_and_the_command_named_runs(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.chdir(tmp_path)
+    head, lines = RATING_FILES[kind]
+    table(Path("human.csv"), lines, head)
+    scores: list[list[object]] = [[f"e{i}", "m", i % 5] for i in range(9)]
+    table(Path("rows.csv"), scores, ["example_id", "metric", "score"])
+    assert main(["look", "human.csv"]) == 2
+    of_look = capsys.readouterr().err.splitlines()[-1].replace(" RUN ", " rows.csv ")
+    assert main(["metaeval", "rows.csv", "human.csv"]) == 2
+    refusal = capsys.readouterr().err
+    assert "labels need columns example_id and value; found " in refusal
+    assert "--map example_id=COLUMN --map value=COLUMN, or, for value, the columns of" in refusal
+    command = refusal.splitlines()[-1]
+    assert command == of_look
+    assert main(shlex.split(command)[1:]) == 0
+    assert "9 answers with human" in capsys.readouterr().out
+
+
+def test_tables_that_are_not_of_ratings_get_no_command_of_ratings(tmp_path: Path):
+    usual = table(tmp_path / "u.csv", [["a", "r", 1, 2]], ["example_id", "rater", "value", "other"])
+    assert ratings_alone(usual) == []
+    texts = [[i, f"What is thing {i}?", f"It is {i}.", i] for i in range(20)]
+    assert ratings_alone(table(tmp_path / "t.csv", texts, ["nr", "ask", "say", "stars"])) == []
+    assert ratings_alone(tmp_path / "absent.csv") == []
 
 
 def test_a_run_with_two_systems_names_compare_and_one_of_one_the_report(

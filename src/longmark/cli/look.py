@@ -17,7 +17,7 @@ from longmark.cli.metric_menu import (
     long_answers_first,
     metrics_without_a_model,
 )
-from longmark.cli.next_steps import validation, with_scores_or_labels
+from longmark.cli.next_steps import ratings_alone, validation, with_scores_or_labels
 from longmark.engine.look import Allowed, Look
 from longmark.errors import UserError
 from longmark.progress import counted
@@ -37,9 +37,11 @@ def look(arguments: argparse.Namespace) -> int:
         seen, read_by_proposal = first_look(arguments)
     except UserError as error:
         lines = with_scores_or_labels(arguments.examples)
-        if not lines and not (proposed := validation(arguments.examples)):
+        if not lines and (proposed := validation(arguments.examples)):
+            lines = [str(error), *proposed]
+        if not (lines := lines or ratings_alone(arguments.examples)):
             raise
-        raise UserError("\n".join(lines or [str(error), *proposed])) from error
+        raise UserError("\n".join(lines)) from error
     width = shutil.get_terminal_size((100, 24)).columns
 
     def cut(lines: Iterator[str]) -> None:

@@ -15,7 +15,7 @@ from longmark.cli.arguments import (
     keywords,
     needs_stats,
 )
-from longmark.cli.next_steps import exported_beside, validation
+from longmark.cli.next_steps import exported_beside, ratings_alone, validation
 from longmark.errors import BadInput, UserError
 from longmark.options.analyses import MetaevalGroups, PageOptions
 
@@ -64,4 +64,6 @@ def _with_proposal(error: UserError, arguments: argparse.Namespace) -> UserError
     if isinstance(error, BadInput) or arguments.scores or (arguments.raters and not of_scores):
         return error
     lines = validation(human, "" if of_scores else run) or exported_beside(arguments.rows, human)
+    if not (lines or of_scores or arguments.map):
+        lines = ratings_alone(human, run)
     return UserError("\n".join([str(error), *lines])) if lines else error

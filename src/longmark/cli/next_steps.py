@@ -33,6 +33,27 @@ def validation(table: Path, run: str = "") -> list[str]:
     ]
 
 
+def ratings_alone(table: Path, run: str = "RUN") -> list[str]:
+    """The lines that say how metaeval reads a file of ratings whose columns have names of their own; none where it is
+    no such file. run: the folder of the scores; by default a word that stands for it."""
+    from longmark.scores.wide_columns import rating_columns
+
+    columns = rating_columns(table)
+    if columns is None:
+        return []
+    renamed = {field: column for field, column in columns.keys.items() if field != column}
+    if not renamed and not columns.raters:
+        return []
+    words = ["longmark", "metaeval", run, str(table)]
+    words += [word for field, column in renamed.items() for word in ("--map", f"{field}={column}")]
+    words += ["--raters", ",".join(columns.raters)] if columns.raters else []
+    condition = ", if each of the columns of numbers is a rater" if columns.raters else ""
+    return [
+        f"{table} looks like ratings of people. To compare metrics with them{condition}:",
+        f"  {_line(words)}",
+    ]
+
+
 def after_run(run: Path, systems: Sequence[str], *, pairs: bool) -> str:
     """What to do with the rows of a run."""
     if len(systems) > 1 and not pairs:

@@ -173,20 +173,26 @@ class LabelColumns:
     def _check_needed(self, names: Mapping[Any, None]) -> None:
         """UserError for a field without a column that every file of this form has."""
         part_columns = (SENTENCE_START, SENTENCE_END) if self.parts not in ("", NUGGET) else ()
-        for name in dict.fromkeys((*self.form.needed, *self._filled, *part_columns)):
-            in_columns_of_raters = self._raters and name in ("rater", self._value_field)
-            if name in self._column or in_columns_of_raters:
-                continue
-            remedy = ""
-            if self._options.mapping is not None:
-                remedy = f"; name it with {named('mapping', {name: 'COLUMN'})}"
-                if name == self._value_field:
-                    remedy += (
-                        f", or the columns of several raters with {named('raters', 'COLUMN,…')}"
-                    )
-            raise UserError(
-                f"{self._file}: labels need a column {self.column(name)}; found {first_few(names, 12)}{remedy}"
-            )
+        of_raters = {"rater", self._value_field} if self._raters else set()
+        needed = dict.fromkeys((*self.form.needed, *self._filled, *part_columns))
+        absent = [name for name in needed if name not in self._column and name not in of_raters]
+        if not absent:
+            return
+        remedy = ""
+        if self._options.mapping is not None:
+            pronoun = "it" if len(absent) == 1 else "them"
+            remedy = f"; name {pronoun} with {named('mapping', dict.fromkeys(absent, 'COLUMN'))}"
+            if self._value_field in absent:
+                of_value = "" if len(absent) == 1 else f", for {self._value_field},"
+                remedy += (
+                    f", or{of_value} the columns of several raters with "
+                    f"{named('raters', 'COLUMN,…')}"
+                )
+        listed = " and ".join(map(self.column, absent))
+        columns = f"a column {listed}" if len(absent) == 1 else f"columns {listed}"
+        raise UserError(
+            f"{self._file}: labels need {columns}; found {first_few(names, 12)}{remedy}"
+        )
 
     def _groups(
         self, names: Mapping[Any, None], column_of: Mapping[str, Any], form: LabelForm | None
