@@ -41,6 +41,7 @@ from longmark.records.files import BadLines, at
 from longmark.records.nested import NestedFields
 from longmark.records.same import comparable
 from longmark.records.values import Problem, looks
+from longmark.scores import label_studio_sides
 from longmark.scores.label_columns import LabelColumns
 from longmark.scores.label_forms import (
     AS_IT_IS,
@@ -55,7 +56,7 @@ from longmark.scores.label_forms import (
 )
 from longmark.scores.label_scales import DeclaredScale, order_of, shown_classes
 from longmark.scores.label_tool import LabelTool
-from longmark.scores.label_tools import ToolRecords, tool_of
+from longmark.scores.label_tools import LABEL_STUDIO_PAIRS, ToolRecords, tool_of
 from longmark.scores.label_values import LEAST_LABEL, MOST_LABEL, class_key
 from longmark.scores.observations import Observation, Observations
 from longmark.scores.replaced_labels import told_apart
@@ -144,6 +145,12 @@ class Labels(Observations):
         if form is None and not options.raters:
             tool = tool_of((record for _, record in records()), options.mapping or {})
         of_tool: ToolRecords | None = None
+        sides = ""
+        if tool is LABEL_STUDIO_PAIRS:
+            export = Path(self.name) if kind != "records" else None
+            tool, sides = label_studio_sides.with_sides(tool, export)
+            if {"a", "b"} <= (options.mapping or {}).keys():
+                sides = ""
         if tool is not None:
             of_tool = self._of_tool(tool, records, options.mapping or {})
             records = partial(of_tool.flat_of, records)
@@ -160,7 +167,7 @@ class Labels(Observations):
         self.parts = columns.parts
         self._add_labels(records(), columns, of_tool=of_tool is not None)
         if of_tool is not None:
-            self.notices.append(of_tool.notice(self.name))
+            self.notices += [of_tool.notice(self.name), *filter(None, [sides])]
         self.words = columns.words
         self.scales = columns.scales
         self._check_left_out(columns.left_out, options)

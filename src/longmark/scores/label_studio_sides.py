@@ -1,0 +1,131 @@
+"""Which answer Label Studio showed on the left of a pair: the export has left or right alone, and the labelling
+configuration has the rest (labelstud.io/tags/pairwise: the left object is the first of `toName`).
+
+    <Pairwise name="pw" toName="first,second"/> <Text name="first" value="$text2"/> <Text name="second" value="$text1"/>
+
+The left text is `text2`. Its system is in `data.text2_system` (or `system_text2`, with `model` likewise); else in
+`data.b_system`, since 2, b and right are the second answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree
+
+from longmark.scores.label_tool import LabelTool
+
+NAMES = ("config.xml", "label_config.xml", "labeling_config.xml")
+"""Files beside an export that are looked for, after one of its own name."""
+
+_MOST_BYTES = 1_000_000
+_FIELD = re.compile(r"\$([A-Za-z_][A-Za-z0-9_]*)")
+_RANKS = {
+    "first": re.compile(r"(?:^|[_\d])(?:a|left|first)(?:$|[_\d])|(?<!\d)1$"),
+    "second": re.compile(r"(?:^|[_\d])(?:b|right|second)(?:$|[_\d])|(?<!\d)2$"),
+}
+_ENDING = re.compile(r"([a-z])([AB])$")  # answerA
+
+
+class _Unresolved(Exception):
+    """Why a configuration does not say which side is which."""
+
+
+def with_sides(tool: LabelTool, export: Path | None) -> tuple[LabelTool, str]:
+    """The declaration with the systems of the left and the right answer as `a` and `b`, and what the user should know.
+
+    export: the file of the labels; None where they are records.
+    """
+    config = None
+    if export is not None:
+        config = next(filter(Path.is_file, _candidates(export)), None)
+    if config is None:
+        reason = f"no labelling configuration ({NAMES[0]}) is beside the export"
+        return tool, _assumed(reason)
+    try:
+        left, right = _shown_fields(config)
+    except _Unresolved as problem:
+        return tool, _assumed(f"{config} {problem}")
+    swapped = _swapped(left, right)
+    sides = ("b", "a") if swapped else ("a", "b")
+    columns = {
+        **tool.columns,
+        "a": _system_path(left, tool.columns[sides[0]]),
+        "b": _system_path(right, tool.columns[sides[1]]),
+    }
+    notice = (
+        f"By {config}, {left} was on the left. "
+        f"Its system is data.{left}_system, else data.{sides[0]}_system"
+    )
+    if swapped is None:
+        notice += " (assumed, since the names of the fields do not say)"
+    return replace(tool, columns=columns), f"{notice}."
+
+
+def _candidates(export: Path) -> Iterator[Path]:
+    yield export.with_suffix(".xml")
+    for name in NAMES:
+        yield export.parent / name
+
+
+def _assumed(reason: str) -> str:
+    return (
+        f"The left answer is taken for that of data.a_system, the right one for that of data.b_system: {reason}. "
+        "If they were shown the other way round: --map a=data.b_system --map b=data.a_system"
+    )
+
+
+def _shown_fields(config: Path) -> tuple[str, str]:
+    """The fields of a task that were shown left and right."""
+    content = config.read_bytes()[: _MOST_BYTES + 1]
+    # entities could grow without bound, and a configuration has none
+    if len(content) > _MOST_BYTES or b"<!" in content.replace(b"<!--", b""):
+        raise _Unresolved("is no labelling configuration")
+    try:
+        root = ElementTree.fromstring(content)
+    except (ElementTree.ParseError, ValueError, LookupError):
+        raise _Unresolved("is no XML") from None
+    pairs = {element.get("toName", "") for element in root.iter("Pairwise")}
+    if len(pairs) != 1:
+        raise _Unresolved(f"has {len(pairs)} pairs of objects in Pairwise, not one")
+    objects = [name.strip() for name in pairs.pop().split(",")]
+    values = {element.get("name"): element.get("value", "") for element in root.iter()}
+    fields = []
+    for name in objects:
+        field = _FIELD.fullmatch(values.get(name, "").strip())
+        if field:
+            fields.append(field[1])
+    if len(objects) != 2 or len(set(fields)) != 2:
+        raise _Unresolved("does not show two fields of the task in Pairwise")
+    return fields[0], fields[1]
+
+
+def _swapped(left: str, right: str) -> bool | None:
+    """Whether the left field is the second answer; None where the names do not say."""
+    left_rank = _rank(left)
+    right_rank = _rank(right)
+    if left_rank is None or right_rank is None:
+        return None
+    if left_rank == right_rank:
+        return None
+    return left_rank == "second"
+
+
+def _rank(field: str) -> str | None:
+    spaced = _ENDING.sub(r"\1_\2", field).lower()
+    ranks = [rank for rank, pattern in _RANKS.items() if pattern.search(spaced)]
+    return ranks[0] if len(ranks) == 1 else None
+
+
+def _system_path(field: str, otherwise: str) -> str:
+    names = [
+        f"{field}_system",
+        f"system_{field}",
+        f"{field}_model",
+        f"model_{field}",
+    ]
+    paths = [f"data.{name}" for name in names]
+    paths.append(otherwise)
+    return f"not_null({', '.join(paths)})"

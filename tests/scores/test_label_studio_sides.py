@@ -1,0 +1,86 @@
+"""The side that a Label Studio task showed an answer on is that of its labelling configuration."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from longmark.scores.labels import ColumnOptions, Labels
+
+
+def choices_of(
+    folder: Path, data: dict[str, str], config: str = "", **mapping: str
+) -> tuple[list[tuple[Any, ...]], str]:
+    """(a, b, choice) of each label, and the notices after the first, which names the tool."""
+    result = {"type": "pairwise", "from_name": "pw", "to_name": "x", "value": {"selected": "left"}}
+    annotations = [{"id": 1, "completed_by": 7, "result": [result]}]
+    path = folder / "tasks.json"
+    path.write_text(json.dumps([{"id": 1, "data": data, "annotations": annotations}]))
+    if config:
+        (folder / "config.xml").write_text(config)
+    with Labels(path, options=ColumnOptions(mapping=mapping)) as labels:
+        choices = [
+            (label.given["a"], label.given["b"], label.label or label.score)
+            for label in labels.select()
+        ]
+        return choices, " ".join(labels.notices[1:]).replace(f"{folder}/", "")
+
+
+def config_of(left: str, right: str, first: str = "x", second: str = "y") -> str:
+    return (
+        f'<View><!-- two texts --><Pairwise name="pw" toName="{first},{second}"/>'
+        f'<Text name="x" value="${left}"/><Text name="y" value="${right}"/></View>'
+    )
+
+
+SYSTEMS = {"a_system": "alpha", "b_system": "beta"}
+
+
+@pytest.mark.parametrize("names", [("text1", "text2"), ("answer_a", "answer_b"), ("outA", "outB")])
+def test_the_left_system_is_that_of_the_field_shown_first(
+    tmp_path: Path, names: tuple[str, str]
+) -> None:
+    first, second = names
+    choices, notice = choices_of(tmp_path, SYSTEMS, config_of(first, second))
+    assert choices == [("alpha", "beta", "a")]
+    assert notice == (
+        f"By config.xml, {first} was on the left. Its system is data.{first}_system, else data.a_system."
+    )
+    swapped = config_of(first, second, "y", "x")
+    choices, notice = choices_of(tmp_path, SYSTEMS, swapped)
+    assert choices == [("beta", "alpha", "a")]
+    assert f"{second} was on the left" in notice
+    assert choices_of(tmp_path, SYSTEMS, config_of(second, first))[0] == [("beta", "alpha", "a")]
+
+
+def test_a_system_named_after_its_field_needs_no_letter(tmp_path: Path) -> None:
+    data = {"new_system": "n", "old_system": "o"}
+    assert choices_of(tmp_path, data, config_of("old", "new"))[0] == [("o", "n", "a")]
+    assert choices_of(tmp_path, data, config_of("new", "old"))[0] == [("n", "o", "a")]
+    choices, notice = choices_of(tmp_path, SYSTEMS, config_of("new", "old"))
+    assert choices == [("alpha", "beta", "a")]
+    assert "assumed, since the names of the fields do not say" in notice
+
+
+@pytest.mark.parametrize(
+    ("config", "reason"),
+    [
+        ("", "no labelling configuration (config.xml) is beside the export"),
+        ("<View>", "config.xml is no XML"),
+        ('<!DOCTYPE v [<!ENTITY e "e">]><View>&e;</View>', "config.xml is no labelling config"),
+        ("<View/>", "config.xml has 0 pairs of objects in Pairwise, not one"),
+        ('<View><Pairwise toName="x,y"/></View>', "config.xml does not show two fields"),
+        (config_of("text1", "text1"), "config.xml does not show two fields"),
+    ],
+)
+def test_a_side_that_no_configuration_tells_is_assumed_and_said(
+    tmp_path: Path, config: str, reason: str
+) -> None:
+    choices, notice = choices_of(tmp_path, SYSTEMS, config)
+    assert choices == [("alpha", "beta", "a")]
+    assert reason in notice
+    mapping = {"a": "data.b_system", "b": "data.a_system"}
+    assert choices_of(tmp_path, SYSTEMS, config, **mapping) == ([("beta", "alpha", "a")], "")
