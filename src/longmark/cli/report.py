@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from functools import partial
 
 from longmark import plugins
@@ -89,11 +90,12 @@ def _corrected(arguments: argparse.Namespace, cluster: str) -> Section | None:
     from longmark.scores.paired import BY_EACH
 
     corrections = plugins.required("corrections", "labels", "report --labels")
-    section: Section = corrections.section(
-        corrections.correct_runs(
-            arguments.runs, arguments.labels, by=BY_EACH, cluster=cluster, **options
-        )
+    corrected = corrections.correct_runs(
+        arguments.runs, arguments.labels, by=BY_EACH, cluster=cluster, **options
     )
+    section: Section = corrections.section(corrected)
+    for notice in corrected.notices:
+        print(f"Note: {notice}", file=sys.stderr)
     print(f"{section.title}. {section.says}")
     print_table(section.tables[0], Console())
     return section

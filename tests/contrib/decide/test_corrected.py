@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import shlex
 import shutil
@@ -367,6 +368,22 @@ def test_a_report_shows_raw_and_corrected_means(both: Path, tmp_path: Path):
     assert "above 0 Question relevance scores the system too high" in page
     assert "above 0 Question relevance favours the first" in page
     assert "the judge" not in section(corrected([both], ratings(), margin=0.1)).tables[2].note
+
+
+def test_a_report_says_on_the_terminal_which_tool_wrote_the_labels(both: Path, tmp_path: Path):
+    def task(rating: dict[str, Any]) -> dict[str, Any]:
+        value = {"number": rating["value"]}
+        result = {"type": "number", "from_name": "rating", "to_name": "x", "value": value}
+        annotation = {"id": 1, "completed_by": 1, "result": [result]}
+        return {"id": 1, "data": {"example_id": rating["example_id"]}, "annotations": [annotation]}
+
+    unlabelled = {"id": 2, "data": {"example_id": "-"}, "annotations": []}
+    tasks = [*map(task, ratings()), unlabelled]
+    (tmp_path / "tasks.json").write_text(json.dumps(tasks))
+    words = ("report", str(both), "--labels", "tasks.json", "--out", "page.html")
+    done = run(*words, home=tmp_path / "home", cwd=tmp_path)
+    note = "Note: tasks.json: read as Label Studio. Not read: 1 records without a label.\n"
+    assert (done.code, done.err) == (0, note)
 
 
 def test_differences_at_equal_lengths(tmp_path: Path):
