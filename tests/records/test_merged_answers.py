@@ -424,3 +424,24 @@ def test_a_record_of_another_file_is_counted_as_that_and_not_read_in_part(
     examples, ignored = read(sample("4"), other)
     assert [example.answer for example in examples] == ["4"]
     assert ignored == {counted: 1}
+
+
+def test_plain_records_and_spans_in_one_file_are_not_read_in_part_whichever_comes_first() -> None:
+    plain = {"question": "Why?", "answer": "So.", "context": ["It is so."]}
+    span = {
+        "name": "llm",
+        "context": {"trace_id": "0x" + "ab" * 16, "span_id": "0x" + "cd" * 8},
+        "parent_id": None,
+        "start_time": "2026-01-01T00:00:00Z",
+        "attributes": {
+            "openinference.span.kind": "LLM",
+            "input.value": "What?",
+            "output.value": "That.",
+        },
+    }
+    examples, ignored = read(plain, span, plain | {"answer": "Yes."})
+    assert [example.answer for example in examples] == ["So.", "Yes."]
+    assert ignored == {"records of another file (spans of Phoenix or of OpenTelemetry's SDK)": 1}
+    examples, ignored = read(span, plain)
+    assert [example.answer for example in examples] == ["That."]
+    assert ignored == {"records in another form": 1}

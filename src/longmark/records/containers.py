@@ -54,6 +54,7 @@ SHAPES = (
     *traces.SHAPES,
     *reply_shapes.SHAPES,
 )
+_SHAPES_OF_SPANS = tuple(shape for shape in SHAPES if shape.spans)
 _READ = 1 << 18
 _READ_MORE = 1 << 22  # characters of an array that are read at first, and at most at a time
 _SPACES = re.compile(r"[ \t\r\n]*")
@@ -88,9 +89,25 @@ def other_form(shape: Shape, record: Mapping[str, Any]) -> str:
     shape_of_record = shape_of(record)
     if shape_of_record is not None:
         return f"records of another file ({shape_of_record.name})"
-    with_names = {"question", "answer"} <= {field_of(str(column)) for column in record}
     has_keys = any(key in record for key in shape.keys)
-    return "records in another form" if with_names and not has_keys else ""
+    return "records in another form" if _has_names(record) and not has_keys else ""
+
+
+def form_beside_spans(shape: Shape | None, record: Mapping[str, Any]) -> str:
+    """What a record is that stands beside spans and is none, or is a span beside records that are read by their columns
+    (shape is None); "" where it is as the others."""
+    if shape is None:
+        spans = next((form for form in _SHAPES_OF_SPANS if form.fits(record)), None)
+        return f"records of another file ({spans.name})" if spans and not _has_names(record) else ""
+    # `context` is a key of a span and the name of a column of passages
+    keys = [key for key in shape.keys if field_of(key) is None]
+    is_span = shape.fits(record) or any(key in record for key in keys)
+    return "records in another form" if not is_span and _has_names(record) else ""
+
+
+def _has_names(record: Mapping[str, Any]) -> bool:
+    """Whether a record has a question and an answer in columns by our names."""
+    return {"question", "answer"} <= {field_of(str(column)) for column in record}
 
 
 # JSON -----------------------------------------------------------------------------------------------------------------

@@ -211,12 +211,24 @@ class Reading:
         self.shape = None if names_answers else containers.shape_of(first[1])
         raw = chain([first], raw)
         if self.shape is None:
-            return raw
+            return raw if self._mapping else self._of_one_form(raw)
         if self.shape.spans:
+            raw = self._of_one_form(raw)
             if self._kind in sources.CELLS:
                 raw = ((line, _without_empty_cells(record)) for line, record in raw)
             return assembled(raw, self.shape, self.ignored)
         return _each(raw, self.shape)
+
+    def _of_one_form(self, raw: Iterator[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
+        """Spans without the plain records among them, or plain records without spans; the others are counted."""
+        for place, record in raw:
+            kind = ""
+            if isinstance(record, Mapping):
+                kind = containers.form_beside_spans(self.shape, record)
+            if kind:
+                self.ignored[kind] += 1
+            else:
+                yield place, record
 
     @property
     def notice(self) -> str:
