@@ -123,6 +123,8 @@ def test_a_sample_that_is_not_inspects_has_no_epoch_and_an_unscored_one_is_nan(r
     scored, unscored = written(run, "inspect")
     assert (scored["id"], scored["value"], "epoch" in scored) == (TRACE, {"ccrs.x": 0.75}, False)
     assert math.isnan(unscored["value"]["ccrs.x"])
+    assert unscored["metadata"]["unscored"] == {"ccrs.x": "refused: The judge declined to answer."}
+    assert "unscored" not in scored["metadata"]
 
 
 def test_label_studio_gets_tasks_with_the_scores_as_predictions(run: Path, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@
 `gen_ai.evaluation.result` (GenAI semantic conventions 1.38, docs/gen-ai/gen-ai-events.md).
 `inspect`: one sample and epoch a line, as `inspect_ai.scorer.precomputed_scores` reads them (inspect_ai 0.3.285,
 scorer/_precomputed.py). Its value has every metric of the run; an unscored one is NaN, which Inspect leaves out of its
-means (it takes null for 0, and refuses samples with different metrics).
+means (it takes null for 0, and refuses samples with different metrics); why is in `metadata.unscored`.
 `label-studio`: tasks with the scores as predictions, a JSON list (labelstud.io/guide/predictions, label-studio-sdk 2.1.2):
 `data` has the answer as `text`, its question, passages, `example_id` and `system`; an unscored metric has no result.
 `datasets`: a folder with a Parquet file, an answer a row (`dataset_export`).
@@ -115,6 +115,11 @@ def _inspect(source: Path, rows: _ScoredRows) -> Iterator[str]:
             del record["epoch"]
         if reasons := _reasons(row_of):
             record["explanation"] = reasons
+        unscored = {
+            name: f"{row.status}: {row.reason}" for name, row in row_of.items() if row.score is None
+        }
+        if unscored:
+            record["metadata"]["unscored"] = unscored
         yield json.dumps(record, ensure_ascii=False) + "\n"
 
 
