@@ -109,3 +109,18 @@ def test_a_record_in_another_form_is_no_record_without_a_label(tmp_path: Path) -
     labels, notices = notices_of(file)
     assert labels == [("x", "ann", "quality", 4.0)]
     assert notices == ["FILE: read as Potato. Not read: 1 records in another form."]
+
+
+def test_a_ranking_of_argilla_2_is_a_category_in_its_own_order(tmp_path: Path) -> None:
+    def ranked(*places: str) -> dict[str, Any]:
+        answer = {"value": places, "user_id": "u1", "status": "submitted"}
+        return {"fields": {}, "suggestions": {}, "responses": {"order": [answer]}}
+
+    records = [{"id": "x", **ranked("second", "first")}, {"id": "y", **ranked("first", "second")}]
+    file = tmp_path / "argilla.json"
+    file.write_text(json.dumps(records))
+    labels, _ = notices_of(file)
+    assert labels == [
+        ("x", "u1", "order", "second; first"),
+        ("y", "u1", "order", "first; second"),
+    ]
