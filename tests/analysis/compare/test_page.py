@@ -60,7 +60,8 @@ def test_figures_name_metrics_in_words(tmp_path):
         for section in document(pair(tmp_path, 0.2)).sections
         for figure in section.figures
     }
-    assert labels == {"Question relevance (higher is better)", "Question relevance"}
+    words = "Question relevance"
+    assert labels == {f"{words} (higher is better)", words, f"{words}: first minus second"}
 
 
 def test_no_significant_difference_is_not_equality(tmp_path):

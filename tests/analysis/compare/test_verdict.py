@@ -177,3 +177,17 @@ def test_a_difference_that_only_the_number_of_metrics_hides_is_named(tmp_path: P
     assert "On Question relevance p is at most 0.05 by itself, but not over 16 comparisons" in note
     few = {system: {RELEVANCE: metrics[RELEVANCE]} for system, metrics in scores.items()}
     assert "by itself" not in document(compared(tmp_path / "few", few)).sections[0].note
+
+
+def test_the_differences_stand_below_the_verdict_where_there_is_no_common_axis(tmp_path: Path):
+    new, old = shifted(0.2)
+    scores = {
+        "new": {GRADE: new, RELEVANCE: new},
+        "mid": {GRADE: old, RELEVANCE: old},
+        "old": {GRADE: old[1:] + old[:1], RELEVANCE: old[1:] + old[:1]},
+    }
+    first, *others = document(compared(tmp_path, scores)).sections
+    (figure,) = first.figures
+    assert figure.label == "Question relevance: first minus second"
+    differences = next(section for section in others if section.title == "Differences")
+    assert [figure.label for figure in differences.figures] == ["Readability: grade level"]

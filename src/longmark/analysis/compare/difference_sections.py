@@ -92,7 +92,7 @@ def differences_section(comparison: Comparison) -> Section:
             ).table(),
         ),
         differences(
-            [metric for metric in comparison.metrics if metric not in in_overview(comparison)]
+            [metric for metric in comparison.metrics if metric not in _below_verdict(comparison)]
         ),
         "The intervals invert the test: together they contain all true differences with the stated confidence, and one "
         "excludes 0 exactly if its adjusted p is at most alpha. If no difference could be significant, the interval is "
@@ -158,6 +158,25 @@ def _grid_of_differences(
         ),
         label=pair_label,
     )
+
+
+def verdict_figures(comparison: Comparison) -> tuple[Figure, ...]:
+    """What stands below the verdict: the overview of two systems, else the differences on the first metric that
+    decides. The other metrics are drawn below the table of differences."""
+    return overview(comparison) or tuple(
+        replace(figure, label=f"{figure.label}: first minus second")
+        for figure in differences(_below_verdict(comparison))
+    )
+
+
+def _below_verdict(comparison: Comparison) -> Sequence[MetricResult]:
+    """The metrics that are drawn below the verdict."""
+    if metrics := in_overview(comparison):
+        return metrics
+    tested = [
+        metric for metric in comparison.deciding if any(pair.p is not None for pair in metric.pairs)
+    ]
+    return tested[:1]
 
 
 def overview(comparison: Comparison) -> tuple[Figure, ...]:

@@ -19,10 +19,10 @@ from longmark.analysis.compare.difference_sections import (
     METRIC,
     TEST,
     differences_section,
-    overview,
     pair_label,
     role_column,
     unscored_sections,
+    verdict_figures,
 )
 from longmark.analysis.compare.hypotheses import hypotheses_section
 from longmark.analysis.compare.judges import for_judges, judge_section
@@ -134,7 +134,7 @@ def _result_section(comparison: Comparison) -> Section:
         RESULT,
         summary if comparison.comparisons else "Nothing was tested.",
         (_result_grid(comparison).table(),),
-        figures=overview(comparison),
+        figures=verdict_figures(comparison),
         brief=1,
         note=" ".join(_remarks(comparison)),
     )
