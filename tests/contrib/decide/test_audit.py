@@ -305,10 +305,10 @@ def test_the_page_begins_with_what_the_judge_gets_right_and_what_moves_it():
         .sections[0]
         .says.startswith(
             "j changes its choice in 60 % of the pairs when the answers change places [35 %, 85 %]. "
-            "j gives the right answer the higher score in 50 % of the pairs [24 %, 76 %]. "
-            "Shown to move the scores, of 3 effects that can be up or down: j: injection (m). "
-            "Changes of either sign, on average: prompt 0.200 [0.100, 0.300] (m) and "
-            "position 0.100 [0.050, 0.150] (m). "
+            "It gives the right answer the higher score in 50 % of the pairs [24 %, 76 %]. "
+            "Shown to move the scores, of 3 effects that can be up or down: injection. "
+            "Changes of either sign, on average: prompt 0.200 [0.100, 0.300] and "
+            "position 0.100 [0.050, 0.150]. "
             "14 of 84 measurements have no score, 7 as a reply could not be read. "
             "Each effect has its own 95 % interval, not adjusted for their number."
         )

@@ -299,12 +299,22 @@ def _beside(aspect: str, effect: Estimate, observed: Observed | None) -> tuple[s
 
 def _conclusion(measured: Sequence[Finding]) -> str:
     """What the judge gets right, and what moves its scores. An effect that can be up or down is shown by an interval
-    without 0; any other cannot be below 0, so that its size is given. Last how many replies could not be read."""
+    without 0; any other cannot be below 0, so that its size is given. Last how many replies could not be read. One judge
+    is named once, and one metric not at all: the table names it."""
     with_value = [finding for finding in measured if finding.effect.value is not None]
     rates = [finding for finding in with_value if not ASPECTS[finding.aspect].scaled]
+    several_judges = len({finding.judge for finding in measured}) > 1
+    scaled_metrics = {finding.metric for finding in measured if ASPECTS[finding.aspect].scaled}
+
+    def on_metric(finding: Finding) -> str:
+        return f" ({finding.metric})" if len(scaled_metrics) > 1 else ""
+
     sentences = [
-        f"{finding.judge} {finding.says} {_ends(finding.effect, percent=True)}".rstrip()
-        for finding in sorted(rates, key=lambda finding: -_worse(finding))[:_MOST_NAMED]
+        f"{finding.judge if several_judges or not place else 'It'} {finding.says} "
+        f"{_ends(finding.effect, percent=True)}".rstrip()
+        for place, finding in enumerate(
+            sorted(rates, key=lambda finding: -_worse(finding))[:_MOST_NAMED]
+        )
     ]
     signed = [
         (finding, finding.effect.ends)
@@ -312,7 +322,7 @@ def _conclusion(measured: Sequence[Finding]) -> str:
         if ASPECTS[finding.aspect].better is None and finding.effect.ends is not None
     ]
     clear = [
-        f"{finding.judge}: {finding.aspect} ({finding.metric})"
+        f"{f'{finding.judge}: ' if several_judges else ''}{finding.aspect}{on_metric(finding)}"
         for finding, (low, high) in signed
         if not low <= 0 <= high
     ]
@@ -328,7 +338,7 @@ def _conclusion(measured: Sequence[Finding]) -> str:
         if ASPECTS[finding.aspect].scaled and ASPECTS[finding.aspect].better is False
     ]
     named_sizes = [
-        f"{finding.aspect} {finding.effect.value:.3f} {_ends(finding.effect)} ({finding.metric})"
+        f"{finding.aspect} {finding.effect.value:.3f} {_ends(finding.effect)}{on_metric(finding)}"
         for finding in sorted(sizes, key=lambda finding: -(finding.effect.value or 0.0))
     ]
     if named_sizes:
