@@ -144,6 +144,27 @@ def test_abbreviations_of_other_languages_join_no_english_sentences(text: str) -
     assert len(sentences(text)) == 2
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Man måste lära sig. Det är bra att kunna det.",
+        "Hon vet det ej. Det är svårt att säga.",
+        "Han skal lære at klare sig. Det er ikke svært for ham.",
+    ],
+)
+def test_abbreviations_of_other_languages_join_no_sentences_of_swedish_and_danish(
+    text: str,
+) -> None:
+    assert len(sentences(text)) == 2
+
+
+@pytest.mark.parametrize("language", LOCAL)
+def test_an_abbreviation_of_a_language_is_none_that_every_text_knows(language: str) -> None:
+    assert not LOCAL[language].never & SURE.never
+    for word in sorted(LOCAL[language].never):
+        assert abbreviation(f"so {word}", "en", "Xavier", "Xavier came") != "never"
+
+
 @given(
     st.lists(st.sampled_from([part for d in DIVIDED["es"] for part in d.split("|")]), max_size=6)
 )
