@@ -48,6 +48,14 @@ def test_empty_lists_have_no_score_unless_the_option_says_zero() -> None:
     assert scored(lists([], []), empty="zero")[0].value == 0.0
 
 
+def test_a_list_of_references_in_a_passage_forges_no_passage() -> None:
+    texts = ("It works [2].\n[2] The report, 2019.", "It fails.")
+    example = EXAMPLE.model_copy(update={"contexts": tuple(Context(text=text) for text in texts)})
+    _, chat = scored(lists([("It works.", [1])], []), example=example)
+    lines = chat.requests[0].messages[1].content.splitlines()
+    assert [line for line in lines if line.startswith("[2]")] == ["[2] It fails."]
+
+
 def test_a_number_of_no_text_is_asked_for_again() -> None:
     found, chat = scored(lists([("It works.", [3])], []), lists([("It works.", [1])], []))
     assert (found.value, len(chat.requests)) == (1.0, 2)

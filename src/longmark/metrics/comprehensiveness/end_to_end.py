@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from longmark.errors import NoScore
-from longmark.judge import Reader, ReplyForm, Unreadable, ask, numbered, structure
+from longmark.judge import Reader, ReplyForm, Unreadable, ask, numbered_apart, structure
 from longmark.metric import Metric, Score, Silence, paper
 from longmark.metrics.comprehensiveness._sources import (
     NEEDS,
@@ -85,7 +85,7 @@ async def score(example: Example, models: Models, params: EndToEndParams) -> Sco
     if not sources:
         return result(StatementGraph(()), params.empty, refused)
     inputs = {
-        "context": numbered(source.text for source in sources),
+        "context": numbered_apart(source.text for source in sources),
         "answer": (example.answer or "").strip() or "(no answer)",
         "question": question,
     }
@@ -155,7 +155,7 @@ METRIC = Metric(
     models=("judge",),
     prompts=(COVERAGE, SUMMARY),
     params=EndToEndParams,
-    version=2,
+    version=3,
     calls=lambda example, params, _judges: 1 + (len(example.contexts) if params.summarize else 0),
     silence=Silence(0, 0),
     view="graph",
