@@ -30,9 +30,9 @@ WalkCalls = Callable[[Task], Awaitable[HasCalls | None]]
 
 @dataclass(slots=True)
 class _Sums:
-    """Calls of the walked examples."""
+    """Calls of the examples that were walked to their end, of those that were tried."""
 
-    examples: int = 0
+    tried: int = 0
     expected: int = 0
     at_fewest: int = 0
     at_most: int = 0
@@ -49,13 +49,13 @@ class Spread:
     async def add(self, task: Task, expected: int) -> None:
         """expected: the calls of this example at one statement a sentence."""
         sums = self.sums.setdefault(task.chosen.name, _Sums())
-        if sums.examples == _WALKED:
+        if sums.tried == _WALKED:
             return
+        sums.tried += 1
         at_fewest = await self.walk_fewest(task)
         at_most = await self.walk_most(task)
         if at_fewest is None or at_most is None:
             return
-        sums.examples += 1
         sums.expected += expected
         sums.at_fewest += at_fewest.calls
         sums.at_most += at_most.calls
