@@ -95,7 +95,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("folder", type=Path)
-    parser.add_argument("base", nargs="?", default=BASE, help="the name of the base model")
+    parser.add_argument("--base", metavar="NAME", default=BASE, help="the name of the base model")
     options = parser.parse_args(arguments)
     try:
         if any(importlib.util.find_spec(name) is None for name in ("gguf", "safetensors")):
