@@ -121,22 +121,29 @@ async def score(
     )
     of_each = [ragchecker_scores(labels_of_reference.checks) for labels_of_reference in labelled]
     claims = () if isinstance(answer_claims_or_reason, NoScore) else answer_claims_or_reason
-    results: dict[str, Score | NoScore] = {}
-    for decisive in ("f1", "claim_recall"):
-        k = _highest(of_each, decisive)
-        expected_of_best: Claims = ()
+    best_for_answer = _highest(of_each, "f1")
+    best_for_retriever = _highest(of_each, "claim_recall")
+    by_reference: dict[int, BestReference] = {}
+    for k in {best_for_answer, best_for_retriever}:
+        claims_of_reference: Claims = ()
         if not isinstance(expected, NoScore) and expected:
-            expected_of_best = expected[list_of_reference(expected, k)]
-        best = BestReference(
+            claims_of_reference = expected[list_of_reference(expected, k)]
+        by_reference[k] = BestReference(
             labelled[k],
             of_each[k],
-            evidence_of(labelled[k], claims, expected_of_best),
+            evidence_of(labelled[k], claims, claims_of_reference),
             example.references[k] if len(example.references) > 1 else None,
         )
-        for part in parts:
-            if (part in OF_RETRIEVER) == (decisive == "claim_recall"):
-                results[part] = _score(example, params, part, best, checker)
-    return {part: results[part] for part in parts}
+    return {
+        part: _score(
+            example,
+            params,
+            part,
+            by_reference[best_for_retriever if part in OF_RETRIEVER else best_for_answer],
+            checker,
+        )
+        for part in parts
+    }
 
 
 @dataclass(frozen=True, slots=True)
