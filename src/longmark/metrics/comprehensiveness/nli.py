@@ -150,12 +150,12 @@ async def _relations(
 ) -> Asked:
     single = params.relations == "strongest"
     checker = checker_of(models, 1 if single else BATCH)
-    shows_several = params.plan == "joint" and not single and isinstance(checker, JudgeChecker)
+    joint = params.plan == "joint" and not single
+    joint_checker = checker if joint and isinstance(checker, JudgeChecker) else None
 
     async def relate(inquiries: Sequence[Inquiry]) -> list[list[Relation]]:
-        if shows_several:
-            assert isinstance(checker, JudgeChecker)
-            return await _jointly(checker, inquiries, sent)
+        if joint_checker is not None:
+            return await _jointly(joint_checker, inquiries, sent)
         return await concurrently(
             lambda inquiry: checker.relations(
                 inquiry.premise,
@@ -177,7 +177,7 @@ async def _relations(
     return await ask(
         nodes,
         relate,
-        PLANS["joint" if shows_several else "each"],
+        PLANS["joint" if joint_checker is not None else "each"],
         neutral_pairs,
     )
 
