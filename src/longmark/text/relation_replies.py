@@ -1,7 +1,7 @@
 """Reads what a judge replies of several statements: labels, labelled premises, and numbers of passages.
 
-A reply names each statement by its number, so that a label that is left out does not move the others. Where a number is
-missing, twice or none of a statement, or a label is none that was offered, the reply is unreadable as a whole.
+A reply names each statement by its number, so that a label that is left out does not move the others. The reply is
+unreadable as a whole where a number is missing, has two labels or belongs to no statement, or a label was not offered.
 """
 
 from __future__ import annotations

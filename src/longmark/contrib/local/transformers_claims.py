@@ -40,7 +40,7 @@ class _Question:
 
 
 class TransformersClaims(TransformersLM):
-    """A `TokenModel` (`text.claim_checker`). brings_adapter: whether the name has an adapter of the user's."""
+    """A `TokenModel` (`claim_checker`). brings_adapter: whether the name has an adapter of the user's."""
 
     def __init__(self, source: str) -> None:
         super().__init__(source)
