@@ -149,14 +149,16 @@ def language_of(text: str) -> str | None:
     text = normalize("NFC", text)
     counts = Counter(word.lower() for word in _WORD.findall(text))
 
-    def function_words(language: str) -> int:
+    def hits_of(language: str) -> int:
         hits = sum(counts[word] for word in _FUNCTION_WORDS[language] & counts.keys())
         return hits if not hits or foreign_letters(text, language) is None else 0
 
-    language = max(_FOREIGN, key=function_words)
-    if function_words(language) < _BESIDE_ENGLISH * function_words(ENGLISH):
+    language = max(_FOREIGN, key=hits_of)
+    hits = hits_of(language)
+    english_hits = hits_of(ENGLISH)
+    if hits < _BESIDE_ENGLISH * english_hits:
         language = ENGLISH
-    hits = function_words(language)
+        hits = english_hits
     different_hits = len(_FUNCTION_WORDS[language] & counts.keys())
     if hits < max(_LEAST_WORDS, _LEAST_SHARE * counts.total()):
         return None
