@@ -147,6 +147,7 @@ def test_two_numbers_behind_a_claim_are_citations(text: str) -> None:
         ("So [doc_c], unlike [sic] or [self made].", ["[doc_c]"]),
         ("So [1], in [1998], `x[2a]`, on a scale [1, 2], [x](https://a.org/2).", []),
         ("So [S7] of [S1].", ["[S7]"]),
+        ("Salt melts ice [0, 1], in the range [0, 1].", ["[0, 1]"]),
     ],
 )  # fmt: skip
 def test_what_may_cite_in_another_form_is_named(text: str, marks: list[str]) -> None:

@@ -151,7 +151,8 @@ def unread_marks(text: str, ids: Collection[str] = (), parentheses: bool = False
         for match in _BRACKETS.finditer(text)
         if match["square"] is not None
         and is_unread(match["square"], forms)
-        and not _is_indexed(text, match, match["square"])
+        # [0, 1] alone is read as an interval, and may cite two sources: it is told
+        and not _is_indexed(text, match, match["square"], counts_from_zero=True)
     )
     candidates = [*of_brackets, *_AUTHOR_YEAR.finditer(text)]
     return [match[0] for match in candidates if not code.overlaps(match.span())]
@@ -287,9 +288,7 @@ def _raised(text: str) -> Iterator[Marker]:
         )
 
 
-def _is_indexed(
-    text: str, bracket: re.Match[str], content: str, counts_from_zero: bool = True
-) -> bool:
+def _is_indexed(text: str, bracket: re.Match[str], content: str, counts_from_zero: bool) -> bool:
     """Whether a bracket is an index of an array, x[1], or an interval: the range [0, 1]."""
     before = text[max(0, bracket.start() - _SIGHT) : bracket.start()]
     two = _TWO_NUMBERS.fullmatch(content)
