@@ -54,12 +54,13 @@ the citations of the sentence with most of its words. A citation is needed if a 
 a sentence without a claim do not count.
 Deviations: sentences are those of `text.sentences` (ALCE: NLTK). A marker behind the full stop belongs to the sentence
 before it; with `reading=alce` to the next, as NLTK splits, and at the end it is a sentence without words, which is not
-supported (ALCE asks its model about the empty text). f1 is ours. With `reading=all` the other sources of a sentence still
-count where one number is out of range. ALCE puts `Title: ` before each passage; here passages are read as they are. A
-premise that is longer than a checker reads is read in parts, so that sources in different parts are not read together.
-The prompts of plan=joint and support=graded are ours, and show a source beside the others; the reply gives no
-probability. With support=graded no two sources are read together; a source that two sentences name first counts twice
-(open-rag-eval keeps the grade of the last, as its key is the source).
+supported (ALCE asks its model about the empty text). f1 is ours. With `reading=alce` an id in brackets is read as the
+place of its source (ALCE's code reads the digits that it begins with); with `reading=all` the other sources of a
+sentence still count where one number is out of range. ALCE puts `Title: ` before each passage; here passages are read
+as they are. A premise that is longer than a checker reads is read in parts, so that sources in different parts are not
+read together. The prompts of plan=joint and support=graded are ours, and show a source beside the others; the reply
+gives no probability. With support=graded no two sources are read together; a source that two sentences name first
+counts twice (open-rag-eval keeps the grade of the last, as its key is the source).
 """
 
 from __future__ import annotations
