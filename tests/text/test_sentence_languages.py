@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from tests.text.samples import PARAGRAPHS
 
 from longmark.text.abbreviations import abbreviation
-from longmark.text.language import likeliest_language
-from longmark.text.local_abbreviations import LOCAL, SURE
+from longmark.text.language import function_words, likeliest_language
+from longmark.text.local_abbreviations import LOCAL, STARTERS, SURE
 from longmark.text.sentences import sentences
 
 DIVIDED = {
@@ -27,6 +27,7 @@ DIVIDED = {
         "Il est né en 50 av. J.-C. dans cette ville.|Elle est née env. 50 ans après.",
         "Les prix (p. ex. 5 €) montent.|Le pape Grégoire XII.|Mais le village doit tout aux gens.",
         "Il vit avec J. de la Fontaine et A. Le Pen.|Il pleut.",
+        "Il aime les chats, etc.|C'est tout.|Il vit avec M. C. Dupont.",
     ],
     "es": [
         "El Sr. García llegó.|La Sra. López también.|El Dr. Pérez y la Dra. Ruiz vinieron.",
@@ -159,8 +160,9 @@ def test_abbreviations_of_other_languages_join_no_sentences_of_swedish_and_danis
 
 
 @pytest.mark.parametrize("language", LOCAL)
-def test_an_abbreviation_of_a_language_is_none_that_every_text_knows(language: str) -> None:
+def test_no_word_of_a_language_is_listed_twice(language: str) -> None:
     assert not LOCAL[language].never & SURE.never
+    assert not STARTERS[language] & function_words(language)
     for word in sorted(LOCAL[language].never):
         assert abbreviation(f"so {word}", "en", "Xavier", "Xavier came") != "never"
 

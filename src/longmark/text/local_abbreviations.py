@@ -101,40 +101,35 @@ LOCAL = {
 
 STARTERS = {
     "es": word_set(
-        "él ella ellos ellas nosotros yo tú usted así además sin embargo aunque cuando después antes hoy ayer según desde "
-        "hasta durante tras mientras luego entonces ahora esto eso aquí allí hay fue era también ya cada todos algunos "
-        "muchos ambos otro otra uno dos tres su sus mi este esta estos estas no si"
+        "él ella ellos ellas nosotros yo tú usted así además aunque después antes hoy ayer según durante tras "
+        "mientras luego entonces ahora esto eso aquí allí ya cada algunos muchos ambos otro otra uno dos tres su mi estos "
+        "estas no"
     ),
     "fr": word_set(
-        "il elle ils elles on nous je tu vous ce cela c'est ceci ainsi puis ensuite enfin aujourd hui hier depuis pendant "
-        "après avant lors selon lorsque quand alors cependant toutefois or mais et donc chaque plusieurs certains leur son "
-        "sa ses mon ma mes notre votre cette ces cet voir voici à en un une les des si"
+        "ils elles on je tu c ceci ainsi puis ensuite enfin aujourd hier depuis pendant après avant lors selon "
+        "lorsque quand alors cependant toutefois or chaque plusieurs certains mon ma mes notre votre cet voir voici à"
     ),
     "it": word_set(
-        "egli ella essi lui lei loro noi io tu voi così poi dopo prima oggi ieri durante secondo mentre quando allora "
-        "tuttavia inoltre infine ogni alcuni molti questo questa questi queste quello quella suo sua i gli un una uno nel "
-        "nella in a con per se non si è ma e"
+        "egli ella essi lui lei loro noi io tu voi così poi dopo prima oggi ieri secondo mentre allora tuttavia inoltre "
+        "infine ogni alcuni molti questi queste quello quella suo sua i in a"
     ),
     "pt": word_set(
-        "ele ela eles elas nós eu tu você vocês assim depois antes hoje ontem durante segundo enquanto quando então porém "
-        "contudo além cada alguns muitos este esta estes estas esse essa isso isto seu sua os as um uma no na em com por "
-        "para se não é mas já"
+        "ela eles elas nós eu tu você vocês assim depois antes hoje ontem durante segundo enquanto então porém contudo "
+        "além cada alguns muitos este esta estes estas esse essa isto as no"
     ),
     "nl": word_set(
-        "hij zij ze ik wij we jij u het dat dit deze die er daar hier toen nu later daarna ook maar en of als wanneer "
-        "volgens tijdens na voor sinds in op met door bij uit elke alle veel sommige zijn haar hun een niet"
+        "zij ik wij we jij u die daar hier toen nu later daarna of wanneer volgens tijdens na sinds in elke alle sommige"
     ),
     "pl": word_set(
-        "on ona ono oni one ja ty my wy to ta ten te ci tam tu wtedy potem później dziś dzisiaj wczoraj według podczas po "
-        "przed od do w we z ze na o jednak ale i a gdy kiedy jeśli każdy każda wiele niektóre jego jej ich nie się jest "
-        "był była było były"
+        "on ona ono oni one ja ty my wy to ta ten te ci tam tu wtedy potem później dziś dzisiaj wczoraj według podczas "
+        "przed do we ze o jednak i a gdy kiedy każdy każda wiele niektóre jej ich był była było były"
     ),
     "tr": word_set(
-        "o bu şu onlar biz ben sen siz ama ancak fakat ve çünkü sonra önce bugün dün şimdi ayrıca böylece daha her bazı "
-        "birçok bir onun bunun burada orada eğer"
+        "o şu onlar biz ben sen siz ama ancak fakat çünkü sonra önce bugün dün şimdi ayrıca böylece her bazı birçok onun "
+        "bunun burada orada eğer"
     ),
 }
-"""What often begins a sentence, besides the function words of `text.language`."""
+"""What often begins a sentence, besides the function words of `text.language`. A word ends at an apostrophe: c'est."""
 
 CYRILLIC_STARTERS = word_set(
     "он она оно они я ты мы вы это этот эта эти тот та те там тут здесь тогда потом затем позже сегодня вчера теперь по "
