@@ -287,6 +287,25 @@ def test_an_answer_in_parts_names_the_option_that_joins_them(answer: Any, option
     assert (example.answer or "").startswith("Ice ")
 
 
+@pytest.mark.parametrize("path", ["a.content", "a.content[]", "a.none || a.content"])
+def test_a_list_at_a_path_names_an_option_that_works(path: str) -> None:
+    record = {"a": {"content": [{"text": "Why?"}, {"text": "How?"}]}, "answer": "So."}
+    with pytest.raises(BadInput) as caught:
+        list(Reading([record], mapping={"question": path}))
+    option = str(caught.value).split("--map 'question=")[1].removesuffix("'")
+    (example,) = Reading([record], mapping={"question": option}).singles()
+    assert example.question == "Why? How?"
+
+
+def test_a_list_in_a_column_whose_name_looks_like_a_path_names_an_option_that_works() -> None:
+    record = {"a.content": [{"text": "Why?"}], "answer": "So."}
+    with pytest.raises(BadInput) as caught:
+        list(Reading([record], mapping={"question": "a.content"}))
+    option = str(caught.value).split("--map 'question=")[1].removesuffix("'")
+    (example,) = Reading([record], mapping={"question": option}).singles()
+    assert example.question == "Why?"
+
+
 def test_an_answer_in_cited_parts_among_texts_names_the_option_that_keeps_its_citations() -> None:
     records = [
         {"question": "?", "answer": "Ice floats [1]."},

@@ -178,7 +178,8 @@ class Columns:
         shaped = record if of_tool else None
         record = record | mapped if mapped else record
         pair, record = self._pair_fields(record)
-        reading = RecordReading(record, whole, pair)
+        by_path = frozenset(mapped.keys() - original.keys())
+        reading = RecordReading(record, whole, pair, by_path)
         assigned = (
             self._assigned(record, reading.unread)
             if shaped is None or pair
@@ -221,7 +222,8 @@ class Columns:
         try:
             value = raw if empty_text else self._value(field, raw)
         except Problem as problem:
-            remedy = _remedy(field, column, raw, reading.record, reading.whole)
+            is_path = column in reading.paths
+            remedy = _remedy(field, column, raw, reading.whole, is_path=is_path)
             reading.wrong.append(f"{problem}{remedy}")
             return
         if (
@@ -418,16 +420,14 @@ def columns_shown(columns: Iterable[str]) -> str:
     return ", ".join(names[:_COLUMNS_SHOWN]) + (", …" if len(names) > _COLUMNS_SHOWN else "")
 
 
-def _remedy(field: str, column: str, raw: Any, record: Mapping[str, Any], whole: Any) -> str:
-    """What to do about a value of another type, for a message."""
-    if (
-        field in _TEXTS
-        and isinstance(raw, list)
-        and (option := proposals.joined(field, column, raw))
-    ):
-        if cited := proposals.with_citations(field, column, raw):
-            return f"; read its texts with their citations: {cited}"
-        return f"; join its texts: {option}"
+def _remedy(field: str, column: str, raw: Any, whole: Any, *, is_path: bool) -> str:
+    """What to do about a value of another type, for a message. is_path: the column is a path into the record."""
+    if field in _TEXTS and isinstance(raw, list):
+        place = proposals.place_in_path(column, is_path=is_path)
+        if option := proposals.joined(field, place, raw):
+            if cited := proposals.with_citations(field, place, raw):
+                return f"; read its texts with their citations: {cited}"
+            return f"; join its texts: {option}"
     return "" if whole is None or field not in _TEXTS else proposals.part_of(field, raw, whole)
 
 

@@ -198,21 +198,29 @@ def is_text(values: Iterable[Any]) -> bool:
     )
 
 
-def joined(field: str, column: str, raw: Any) -> str:
-    """The option that reads a column's list of texts, or of objects with a text, as one text; "" for another list."""
+def joined(field: str, place: str, raw: Any) -> str:
+    """The option that reads a list of texts, or of objects with a text, as one text; "" for another list. place: where
+    the list is (`place_in_path`)."""
     key = _key_of(raw)
-    name = column if _NAME.fullmatch(column) else f'"{column}"'
-    return "" if key is None else options({field: _join(name, key)})
+    return "" if key is None else options({field: _join(place, key)})
 
 
-def with_citations(field: str, column: str, raw: Any) -> str:
+def with_citations(field: str, place: str, raw: Any) -> str:
     """The option that reads a list of `{text, citations}` as one text with markers, and texts as they are; "" for a list
-    without citations."""
+    without citations. place: as of `joined`."""
     cites = field == "answer" and any(
         isinstance(part, dict) and "citations" in part for part in raw
     )
-    name = column if _NAME.fullmatch(column) else f'"{column}"'
-    return options({field: f"not_null(cited_answer({name}), {name})"}) if cites else ""
+    return options({field: f"not_null(cited_answer({place}), {place})"}) if cites else ""
+
+
+def place_in_path(column: str, *, is_path: bool) -> str:
+    """A column, or a path to what a field is read from, as a part of a longer path."""
+    return f"({column})" if is_path else _quoted(column)
+
+
+def _quoted(column: str) -> str:
+    return column if _NAME.fullmatch(column) else f'"{column}"'
 
 
 def _word_of(column: str, field: str) -> str:
@@ -231,7 +239,6 @@ def _path(field: str, column: str, values: Sequence[Any]) -> str:
     """The path at which a column holds what the field needs; "" where it does not."""
     if not values:
         return ""
-    name = column if _NAME.fullmatch(column) else f'"{column}"'
     if field in ("question_id", "system"):
         return column if all(isinstance(value, str | int) for value in values) else ""
     if field in ("contexts", "references"):
@@ -239,7 +246,7 @@ def _path(field: str, column: str, values: Sequence[Any]) -> str:
     if is_text(values):
         return column
     key = next((key for key in map(_key_of, values) if key is not None), None)
-    return "" if key is None else _join(name, key)
+    return "" if key is None else _join(_quoted(column), key)
 
 
 def _texts(value: Any) -> Iterator[Any]:

@@ -44,14 +44,15 @@ class RecordReading:
     """What was read of one record so far.
 
     record: its columns; whole: the record of another tool that they come from; pair: the fields of its two answers,
-    empty where it has one. fields: their values, and column_of: the column of each. unread: columns that are no field,
-    which go to `meta`. raw_contexts: the passages as they stand there. reply: the reply of an API that the answer was.
-    wrong: all that is wrong.
+    empty where it has one. paths: the columns that are paths into the record. fields: their values, and column_of:
+    the column of each. unread: columns that are no field, which go to `meta`. raw_contexts: the passages as they
+    stand there. reply: the reply of an API that the answer was. wrong: all that is wrong.
     """
 
     record: dict[str, Any]
     whole: Any
     pair: dict[str, Any]
+    paths: frozenset[str] = frozenset()
     fields: dict[str, Any] = dataclasses.field(default_factory=dict)
     column_of: dict[str, str] = dataclasses.field(default_factory=dict)
     unread: dict[str, Any] = dataclasses.field(default_factory=dict)
