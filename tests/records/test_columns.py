@@ -407,3 +407,36 @@ def test_a_passage_that_begins_with_a_bracket_is_a_text(passage: str) -> None:
         [{"question": "q", "contexts": [passage], "references": passage}]
     ).singles()
     assert (example.contexts[0].text, example.references) == (passage, (passage,))
+
+
+def test_a_path_that_finds_nothing_where_a_record_has_what_it_reads_is_said() -> None:
+    found = [{"body": {"inner": "Ice."}}]
+    records = [{"question": q, "answer": "!", "found": found} for q in ("Why?", "How?")]
+    reading = Reading(records, mapping={"contexts": "passages(found)"})
+    assert [example.contexts for example in reading.singles()] == [(), ()]
+    assert any(
+        "contexts: passages(found) finds nothing in any record" in n for n in reading.notices
+    )
+    one_has = [*records, {"question": "?", "answer": "!", "found": ["Ice."]}]
+    reading = Reading(one_has, mapping={"contexts": "passages(found)"})
+    assert [bool(example.contexts) for example in reading.singles()] == [False, False, True]
+    assert not any("finds nothing" in notice for notice in reading.notices)
+
+
+@pytest.mark.parametrize(
+    ("systems", "is_said"),
+    [(["a", None], True), (["a", "b"], False), ([None, None], False), (["a", "a", None], True)],
+)
+def test_answers_without_a_system_beside_others_with_one_are_counted(
+    systems: list[str | None], is_said: bool
+) -> None:
+    records = [
+        {"id": str(number), "question": "?", "answer": "!", "by": {"name": system}}
+        for number, system in enumerate(systems)
+    ]
+    reading = Reading(records, mapping={"system": "by.name"}) if any(systems) else Reading(records)
+    list(reading)
+    said = [
+        notice for notice in reading.notices if "1 answer of records without a system" in notice
+    ]
+    assert bool(said) == is_said

@@ -15,6 +15,7 @@ from typing import Any
 from longmark.deprecated import used
 from longmark.errors import UnknownName, UserError
 from longmark.options import named
+from longmark.progress import counted
 from longmark.records import messages, notation, pair_columns, paths, proposals
 from longmark.records.carried import CARRIED
 from longmark.records.conversation import turns_of
@@ -143,6 +144,7 @@ class Columns:
         ]
         self._sources += [paths.PathSource(path, "label") for path in several]
         self.predictions = PredictedAnswers()
+        self._systems: Counter[bool] = Counter()  # answers by whether they have one
         self.seen: dict[str, None] = {}
         self.first: dict[str, Any] = {}
         self._has_retrieval: bool | None = None  # a record has DeepEval's `retrieval_context`
@@ -200,7 +202,10 @@ class Columns:
         if not reading.pair and not reading.wrong and not _SCORED & reading.column_of.keys():
             self.unknown += bool(record)
             reading.wrong.append(_nothing_known(record))
-        return reading.result()
+        answered = reading.result()
+        if isinstance(answered, Example):
+            self._systems[answered.system is not None] += 1
+        return answered
 
     def _pair_fields(self, record: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """The fields of a pair, and the record without their columns; no fields where a record has one answer."""
@@ -236,6 +241,21 @@ class Columns:
         elif value is not None and (value != () or field in CARRIED):
             reading.add(field, column, value, raw)
 
+    def notices(self, name: str) -> Iterator[str]:
+        """What was mapped and is in no record, and answers that have no system beside others that have one."""
+        for source in self._sources:
+            if self.seen and not source.has_found and not source.never_seen:
+                yield (
+                    f"{source.field}: {source.text} finds nothing in any record of {name}, though they have what it "
+                    "reads. Name the texts by a path of their own."
+                )
+        named_systems, nameless = self._systems[True], self._systems[False]
+        if named_systems and nameless:
+            yield (
+                f"{counted(nameless, 'answer')} of {name} without a system, beside {named_systems:,} with one: a run "
+                "counts them as answers of a system with its own name. Fill in the system, or leave the answers out."
+            )
+
     def _with_paths(self, record: dict[str, Any], every: bool) -> dict[str, Any]:
         """The mapped columns that a record has only by their paths, or every one."""
         if len(self.seen) < _COLUMNS_SHOWN:
@@ -251,6 +271,8 @@ class Columns:
                 except Problem as problem:
                     raise BadRecord(str(problem)) from None
                 fields |= {} if value is None else {source.text: value}
+            else:
+                source.has_found = True
         return fields
 
     def _assigned(

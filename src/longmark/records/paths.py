@@ -47,13 +47,15 @@ _NAMES = 300  # of the paths that a wrong one is compared with
 
 
 class PathSource:
-    """Where a field is read from. text: a column's name or a path, or several separated by commas."""
+    """Where a field is read from. text: a column's name or a path, or several separated by commas. has_found: whether a
+    record had the column, or something at the path."""
 
     def __init__(self, text: str, field: str) -> None:
         self.text = text
-        self._field = field
+        self.field = field
         self._parts = [part.strip() for part in split(text)]
         self.never_seen = {text} if len(self._parts) == 1 else set(self._parts)
+        self.has_found = False
 
     def see(self, record: Mapping[str, Any]) -> None:
         """Takes from `never_seen` what the record has."""
@@ -68,22 +70,22 @@ class PathSource:
         """The value, with several texts joined by a blank line, several names by `/`, and lists into one list. None if
         the record has none of it."""
         if self.text in record:
+            self.has_found = True
             return record[self.text]
         values = list(map(reader(record), self._parts))
         values = [value for value in values if not missing(value) and value != ""]
+        self.has_found |= any(value != [] for value in values)
         if len(self._parts) == 1 or not values:
             return values[0] if values else None
-        if self._field in _LISTS:
+        if self.field in _LISTS:
             return [
                 item
                 for parsed in map(messages.parsed, values)
                 for item in (parsed if isinstance(parsed, list) else [parsed])
             ]
         if not all(isinstance(value, str | int | float) for value in values):
-            raise Problem(
-                f"{self._field}: {self.text} joins what is no text; name texts or numbers"
-            )
-        texts = self._field in ("question", "answer", "base_answer", "a", "b")
+            raise Problem(f"{self.field}: {self.text} joins what is no text; name texts or numbers")
+        texts = self.field in ("question", "answer", "base_answer", "a", "b")
         return ("\n\n" if texts else "/").join(map(str, values))
 
 

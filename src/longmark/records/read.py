@@ -267,6 +267,7 @@ class Reading:
             self._of_folder,
             *of_questions,
             predicted,
+            *(() if self.part else self._columns.notices(self.name)),
             *(() if self.part else self._odd_texts.notices(self.name)),
             put_together,
             *self._expectations.notices(),
