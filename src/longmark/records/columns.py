@@ -249,10 +249,11 @@ class Columns:
                     f"{source.field}: {source.text} finds nothing in any record of {name}, though they have what it "
                     "reads. Name the texts by a path of their own."
                 )
-        named_systems, nameless = self._systems[True], self._systems[False]
-        if named_systems and nameless:
+        with_one = self._systems[True]
+        nameless = self._systems[False]
+        if with_one and nameless:
             yield (
-                f"{counted(nameless, 'answer')} of {name} without a system, beside {named_systems:,} with one: a run "
+                f"{counted(nameless, 'answer')} of {name} without a system, beside {with_one:,} with one: a run "
                 "counts them as answers of a system with its own name. Fill in the system, or leave the answers out."
             )
 

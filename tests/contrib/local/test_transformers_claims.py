@@ -176,7 +176,7 @@ def test_the_adapter_as_a_folder_of_peft_adds_the_same_to_the_weights(tmp_path: 
 def test_the_built_in_adapter_is_written_for_peft(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    lora_file.main([str(tmp_path / "peft"), "--base", "mine"])
+    lora_file.main([str(tmp_path / "peft"), "mine"])
     config = json.loads((tmp_path / "peft" / "adapter_config.json").read_text())
     assert (config["r"], config["base_model_name_or_path"]) == (8, "mine")
     assert config["target_modules"] == sorted(

@@ -1,8 +1,8 @@
 """A LoRA adapter in llama.cpp's format, for libraries that read peft's.
 
-    python -m longmark.contrib.local.lora_file FOLDER [--base NAME]
+    python -m longmark.contrib.local.lora_file FOLDER [BASE]
 
-writes the adapter of the built-in claim checker as a folder of peft, as `vllm serve --enable-lora` reads it. --base: the
+writes the adapter of the built-in claim checker as a folder of peft, as `vllm serve --enable-lora` reads it. BASE: the
 model that it is served with, as the folder is to name it. It needs the extra `finetune`.
 """
 
@@ -95,7 +95,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--base", metavar="NAME", default=BASE, help="the name of the base model")
+    parser.add_argument("base", nargs="?", default=BASE, help="the name of the base model")
     options = parser.parse_args(arguments)
     try:
         if any(importlib.util.find_spec(name) is None for name in ("gguf", "safetensors")):
