@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -424,3 +426,17 @@ def test_a_right_answer_is_never_proposed_as_the_answer(
     columns: dict[str, Any], expected: dict[str, str]
 ) -> None:
     assert proposed([columns]) == expected
+
+
+def test_an_object_in_place_of_a_text_names_the_texts_inside_it() -> None:
+    record = {"a": {"role": "user", "the content": [{"text": "Why is it so?"}]}, "answer": "x"}
+    with pytest.raises(BadInput) as caught:
+        list(Reading([record], mapping={"question": "a"}))
+    _, *texts = re.split(r"name its text: | or ", str(caught.value).splitlines()[-1])
+    paths = [shlex.split(text)[1].removeprefix("question=") for text in texts]
+    questions = [
+        example.question
+        for path in paths
+        for example in Reading([record], mapping={"question": path})
+    ]
+    assert questions == ["Why is it so?", "user"]

@@ -228,7 +228,7 @@ class Columns:
             value = raw if empty_text else self._value(field, raw)
         except Problem as problem:
             is_path = column in reading.paths
-            remedy = _remedy(field, column, raw, reading.whole, is_path=is_path)
+            remedy = _remedy(field, column, raw, reading.original, is_path=is_path)
             reading.wrong.append(f"{problem}{remedy}")
             return
         if (
@@ -443,15 +443,20 @@ def columns_shown(columns: Iterable[str]) -> str:
     return ", ".join(names[:_COLUMNS_SHOWN]) + (", …" if len(names) > _COLUMNS_SHOWN else "")
 
 
-def _remedy(field: str, column: str, raw: Any, whole: Any, *, is_path: bool) -> str:
-    """What to do about a value of another type, for a message. is_path: the column is a path into the record."""
-    if field in _TEXTS and isinstance(raw, list):
+def _remedy(
+    field: str, column: str, raw: Any, original: Mapping[str, Any], *, is_path: bool
+) -> str:
+    """What to do about a value of another type, for a message. original: the record as it stands in the file. is_path:
+    the column is a path into the record."""
+    if field not in _TEXTS:
+        return ""
+    if isinstance(raw, list):
         place = proposals.place_in_path(column, is_path=is_path)
         if option := proposals.joined(field, place, raw):
             if cited := proposals.with_citations(field, place, raw):
                 return f"; read its texts with their citations: {cited}"
             return f"; join its texts: {option}"
-    return "" if whole is None or field not in _TEXTS else proposals.part_of(field, raw, whole)
+    return proposals.part_of(field, raw, original)
 
 
 def is_like_an_id(text: str) -> bool:

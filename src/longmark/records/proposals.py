@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from longmark.options import named
@@ -145,6 +146,8 @@ _UNSPACED = re.compile(
 )  # Thai, Lao, Japanese, Chinese
 _TEXT_KEYS = (*PASSAGE_TEXT, "sentence")
 _NAME = re.compile(r"[A-Za-z_]\w*")
+_LEVELS = 6  # of an object in which texts are looked for
+_MOST_TEXTS = 50
 
 
 def proposed(
@@ -276,23 +279,23 @@ def _join(name: str, key: str) -> str:
     return f'join(`" "`, {name}{f"[].{key}" if key else ""})'
 
 
-def part_of(field: str, raw: Any, record: dict[str, Any]) -> str:
-    """Which parts of an object could be the text that it should be, for a message."""
+def part_of(field: str, raw: Any, record: Mapping[str, Any]) -> str:
+    """Which parts of an object could be the text that it should be, for a message: texts of several words first."""
     if not isinstance(raw, dict) or not (place := paths.place_of(record, raw)):
         return ""
-    parts = {part: value for part, value in raw.items() if isinstance(value, str)}
-    for part, value in ({} if parts else raw).items():
-        inner = (
-            value.items()
-            if isinstance(value, dict)
-            else enumerate(value)
-            if isinstance(value, list)
-            else ()
-        )
-        inside = (
-            (f".{key}" if isinstance(value, dict) else f"[{key}]", value_of_key)
-            for key, value_of_key in inner
-        )
-        parts |= {part + key: item for key, item in inside if isinstance(item, str)}
-    texts = [named("mapping", {field: f"{place}.{part}"}) for part in parts]
+    text_at = dict(islice(_texts_inside(raw, place), _MOST_TEXTS))
+    ranked = sorted(text_at, key=lambda path: not is_text([text_at[path]]))
+    texts = [named("mapping", {field: path}) for path in ranked]
     return f"; name its text: {' or '.join(texts[:3])}" if texts else ""
+
+
+def _texts_inside(value: Any, path: str, levels: int = _LEVELS) -> Iterator[tuple[str, str]]:
+    """The paths of the texts in a value, with the texts."""
+    if isinstance(value, str) and value:
+        yield path, value
+    elif isinstance(value, dict) and levels:
+        for key, part in value.items():
+            yield from _texts_inside(part, f"{path}.{_quoted(str(key))}", levels - 1)
+    elif isinstance(value, list) and levels:
+        for place, part in enumerate(value):
+            yield from _texts_inside(part, f"{path}[{place}]", levels - 1)

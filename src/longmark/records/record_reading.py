@@ -60,6 +60,13 @@ class RecordReading:
     reply: CitedReply | None = None
     wrong: list[str] = dataclasses.field(default_factory=list)
 
+    @property
+    def original(self) -> Mapping[str, Any]:
+        """The record as it stands in the file, without what was read by paths."""
+        if self.whole is not None:
+            return self.whole  # type: ignore[no-any-return]
+        return {column: raw for column, raw in self.record.items() if column not in self.paths}
+
     def without_reply(self, field: str, raw: Any) -> Any:
         """A column's value; of an answer that is a whole reply of an API, its text. Notes the reply and raw passages."""
         if field == "contexts":
