@@ -89,6 +89,18 @@ def test_items_and_headings_have_the_numbers_that_word_writes(tmp_path: Path) ->
     ]
 
 
+@pytest.mark.parametrize(("switch", "label"), [("", "2.1"), ("on", "2.1"), ("off", "II.1")])
+def test_numbers_of_outer_levels_are_in_digits_where_a_switch_says_so(
+    tmp_path: Path, switch: str, label: str
+) -> None:
+    in_digits = f'<w:isLgl w:val="{switch}"/>' if switch else "<w:isLgl/>"
+    levels = (level(0, "%1", "upperRoman"), level(1, "%1.%2", more=in_digits))
+    numbering = f"<w:numbering {NAMESPACES}>{definition(0, *levels)}{num(1, 0)}</w:numbering>"
+    body = item("Rain") + item("Snow") + item("Hail", place=1)
+    parts = {"word/numbering.xml": numbering}
+    assert paragraphs(tmp_path, body, parts) == ["I Rain", "II Snow", f"{label} Hail"]
+
+
 def test_a_paragraph_that_is_not_there_has_no_number(tmp_path: Path) -> None:
     numbers = '<w:numPr><w:ilvl w:val="0"/><w:numId w:val="1"/></w:numPr>'
     deleted = paragraph(

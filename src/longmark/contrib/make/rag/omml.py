@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from longmark.contrib.make.rag.word_styles import OFF
 from longmark.contrib.make.rag.xml_tree import PageOfXml, attribute, child, local_name
 
 _MATHML = {  # OMML -> MathML and the parts that it has, in MathML's order
@@ -14,7 +15,6 @@ _MATHML = {  # OMML -> MathML and the parts that it has, in MathML's order
     "limLow": ("munder", ("e", "lim")),
     "limUpp": ("mover", ("e", "lim")),
 }
-_OFF = ("0", "false", "off")
 _STRIKES = {
     "strikeBLTR": "updiagonalstrike",
     "strikeTLBR": "downdiagonalstrike",
@@ -71,7 +71,7 @@ def _sign(part: Any, properties: str, name: str, usual: str) -> str:
 
 def _is_on(part: Any, properties: str, name: str) -> bool:
     switch = child(part, properties, name)
-    return switch is not None and attribute(switch, "val") not in _OFF
+    return switch is not None and attribute(switch, "val") not in OFF
 
 
 def _run(page: PageOfXml, run: Any) -> None:
@@ -79,7 +79,7 @@ def _run(page: PageOfXml, run: Any) -> None:
     for properties in (part for part in run if local_name(part) == "rPr"):  # of equations, of Word
         for name in ("vanish", "strike", "dstrike"):
             switch = child(properties, name)
-            if switch is not None and attribute(switch, "val") not in _OFF:
+            if switch is not None and attribute(switch, "val") not in OFF:
                 reason = "hidden passages" if name == "vanish" else "passages that are struck out"
                 page.left_out[reason] += 1
                 return

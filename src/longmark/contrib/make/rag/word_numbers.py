@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from longmark.contrib.make.rag.list_numbers import numeral, whole_number
+from longmark.contrib.make.rag.word_styles import OFF
 from longmark.contrib.make.rag.xml_tree import attribute, child, local_name
 
 _DEEPEST = 9
@@ -157,7 +158,7 @@ def _level(part: Any) -> _Level:
         form=form,
         text=value("lvlText", ""),
         restarts=value("lvlRestart", "1") != "0",
-        in_digits=in_digits is not None and attribute(in_digits, "val") not in ("0", "false"),
+        in_digits=in_digits is not None and attribute(in_digits, "val") not in OFF,
         style=value("pStyle", ""),
     )
 
