@@ -153,7 +153,10 @@ def test_two_judges_and_own_answers_with_a_comparison(
         == 0
     )
     out = capsys.readouterr().out
-    assert f"As large as the difference in the comparison can be: length ({CC})" in out
+    assert (
+        f"As large as the difference in the comparison can be: m@{server.base_url}: length, "
+        f"{other}: length" in " ".join(out.split())
+    )
     assert "Judges compared" in out
     assert "The family over which p is adjusted is every effect below" in out
     assert "position was not measured: no answer has two passages" in out
@@ -311,6 +314,28 @@ def test_the_page_begins_with_what_the_judge_gets_right_and_what_moves_it():
             "position 0.100 [0.050, 0.150]. "
             "14 of 84 measurements have no score, 7 as a reply could not be read. "
             "Each effect has its own 95 % interval, not adjusted for their number."
+        )
+    )
+
+
+def test_of_several_judges_and_metrics_the_page_names_each_effect_by_both():
+    effect = Estimate(value=0.2, low=0.1, high=0.3, n=10)
+    measured = [
+        Finding(judge, aspect, metric, effect, "0.2 of 0.1", "yes" if aspect == "length" else "no")
+        for aspect in ("known", "length", "prompt")
+        for judge, metric in (("j", "m"), ("k", "n"))
+    ]
+    assert (
+        document(measured, {}, {})
+        .sections[0]
+        .says.startswith(
+            "As large as the difference in the comparison can be: j: length (m) and k: length (n). "
+            "j gives the right answer the higher score in 20 % of the pairs (m) [10 %, 30 %]. "
+            "k gives the right answer the higher score in 20 % of the pairs (n) [10 %, 30 %]. "
+            "Shown to move the scores, of 2 effects that can be up or down: "
+            "j: length (m) and k: length (n). "
+            "Changes of either sign, on average: "
+            "j: prompt (m) 0.200 [0.100, 0.300] and k: prompt (n) 0.200 [0.100, 0.300]."
         )
     )
 

@@ -304,14 +304,9 @@ def _conclusion(measured: Sequence[Finding]) -> str:
     with_value = [finding for finding in measured if finding.effect.value is not None]
     rates = [finding for finding in with_value if not ASPECTS[finding.aspect].scaled]
     several_judges = len({finding.judge for finding in measured}) > 1
-    scaled_metrics = {finding.metric for finding in measured if ASPECTS[finding.aspect].scaled}
-
-    def on_metric(finding: Finding) -> str:
-        return f" ({finding.metric})" if len(scaled_metrics) > 1 else ""
-
     sentences = [
-        f"{finding.judge if several_judges or not place else 'It'} {finding.says} "
-        f"{_ends(finding.effect, percent=True)}".rstrip()
+        f"{finding.judge if several_judges or not place else 'It'} {finding.says}"
+        f"{_on_metric(finding, measured)} {_ends(finding.effect, percent=True)}".rstrip()
         for place, finding in enumerate(
             sorted(rates, key=lambda finding: -_worse(finding))[:_MOST_NAMED]
         )
@@ -321,11 +316,7 @@ def _conclusion(measured: Sequence[Finding]) -> str:
         for finding in measured
         if ASPECTS[finding.aspect].better is None and finding.effect.ends is not None
     ]
-    clear = [
-        f"{f'{finding.judge}: ' if several_judges else ''}{finding.aspect}{on_metric(finding)}"
-        for finding, (low, high) in signed
-        if not low <= 0 <= high
-    ]
+    clear = [_named(finding, measured) for finding, (low, high) in signed if not low <= 0 <= high]
     sentences.append(
         f"Shown to move the scores, of {counted(len(signed), 'effect')} that can be up or down: "
         f"{listed(clear)}"
@@ -338,7 +329,7 @@ def _conclusion(measured: Sequence[Finding]) -> str:
         if ASPECTS[finding.aspect].scaled and ASPECTS[finding.aspect].better is False
     ]
     named_sizes = [
-        f"{finding.aspect} {finding.effect.value:.3f} {_ends(finding.effect)}{on_metric(finding)}"
+        f"{_named(finding, measured)} {finding.effect.value:.3f} {_ends(finding.effect)}".rstrip()
         for finding in sorted(sizes, key=lambda finding: -(finding.effect.value or 0.0))
     ]
     if named_sizes:
@@ -351,6 +342,19 @@ def _conclusion(measured: Sequence[Finding]) -> str:
         sentences.append(f"{missing:,} of {total:,} measurements have no score{of_replies}")
     sentences.append("Each effect has its own 95 % interval, not adjusted for their number")
     return " ".join(f"{sentence}." for sentence in sentences)
+
+
+def _named(finding: Finding, measured: Sequence[Finding]) -> str:
+    """An effect by its aspect, and by judge and metric where there are several."""
+    several_judges = len({other.judge for other in measured}) > 1
+    judge = f"{finding.judge}: " if several_judges else ""
+    return f"{judge}{finding.aspect}{_on_metric(finding, measured)}"
+
+
+def _on_metric(finding: Finding, measured: Sequence[Finding]) -> str:
+    """The metric in brackets, where several were audited; the order of answers has a metric of its own."""
+    metrics = {other.metric for other in measured if ASPECTS[other.aspect].scaled}
+    return f" ({finding.metric})" if len(metrics) > 1 and finding.metric in metrics else ""
 
 
 def _worse(finding: Finding) -> float:
@@ -398,11 +402,7 @@ def document(
     )
     if compared:
         large = listed(
-            [
-                f"{finding.aspect} ({finding.metric})"
-                for finding in measured
-                if finding.matters == "yes"
-            ]
+            [_named(finding, measured) for finding in measured if finding.matters == "yes"]
             or ["no effect"]
         )
         says = f"As large as the difference in the comparison can be: {large}. {says}"
