@@ -92,6 +92,14 @@ def test_a_name_may_be_broken_at_its_joints_only(tmp_path):
     assert "<bdi>a.<wbr>b_<wbr>c-<wbr>d 0.5 &lt;_x&gt;</bdi>" in found.source
 
 
+def test_an_option_in_a_cell_is_not_broken(tmp_path):
+    name = "add --equal-chances, or a--b-c"
+    found = page(tmp_path, Section("S", "", (table(rows=((name, *ROWS[0][1:]),)),)))
+    option = '<span class="option">--equal-chances</span>'
+    assert f"<bdi>add {option}, or a--b-<wbr>c</bdi>" in found.source
+    assert ".option { white-space: nowrap; }" in found.source
+
+
 def test_tables_beyond_the_first_are_folded_where_a_figure_stands_for_them(tmp_path):
     tables = (table(), table("pairs", "Pairs"), table("wins", "Wins"))
     open_ = page(tmp_path, Section("S", "", tables))

@@ -36,7 +36,8 @@ _SUFFIXES = (".html", ".htm")
 _SIGN = b'<meta name="generator" content="longmark'
 """Stands in the first _HEAD bytes of every page of ours."""
 _HEAD = 4096
-_BREAK = re.compile(r"(?<=\w)([._@-])(?=[^\W\d])")
+_BREAK = re.compile(r"(?<![\w-])(--[a-z][a-z-]{1,28})(?![\w-])|(?<=\w)([._@-])(?=[^\W\d])")
+"""An option, which stays in one piece, or a joint of a name."""
 _LINE = 90
 """Most characters of a text that is set in a line."""
 _ESCAPES = {char.encode(): f"\\u{ord(char):04x}".encode() for char in "<>&\u2028\u2029"}
@@ -109,9 +110,15 @@ def _bdi(foreign: object) -> Markup:
 
 
 def breaks(name: str) -> Markup:
-    """A name that may be broken after a dot, an underscore, a hyphen or an @ inside it."""
+    """A name that may be broken after a dot, an underscore, a hyphen or an @ inside it; an option of ours, as in advice,
+    is not broken."""
+
+    def placed(match: re.Match[str]) -> str:
+        option, joint = match.groups()
+        return f'<span class="option">{option}</span>' if option else f"{joint}<wbr>"
+
     return Markup(
-        _BREAK.sub(r"\1<wbr>", str(escape(_one_line(name))))
+        _BREAK.sub(placed, str(escape(_one_line(name))))
     )  # an escaped text has no such place in `&#39;`
 
 
