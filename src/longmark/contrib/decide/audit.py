@@ -266,7 +266,17 @@ def findings(folder: Path, observed: Mapping[str, Observed]) -> list[Finding]:
                 beside, matters = _beside(aspect, effect, observed.get(metric))
                 rows = index.select(metric=name, system=judge) if effect.missing else ()
                 unreadable = sum(row.status == "unparsable" for row in rows)
-                measured.append(Finding(judge, aspect, metric, effect, beside, matters, unreadable))
+                measured.append(
+                    Finding(
+                        judge,
+                        aspect,
+                        metric,
+                        effect,
+                        beside,
+                        matters,
+                        unreadable,
+                    )
+                )
     return measured
 
 
@@ -276,7 +286,13 @@ def _mean_effect(
     """name: of the effect on a metric. Without a value it says why, by the reason of a row."""
     # any other effect has its bound at 0, where nothing can be tested
     null = 0.0 if ASPECTS[aspect].better is None else None
-    effect = mean_of(index, bounds=(facts.lo, facts.hi), null=null, metric=name, system=judge)
+    effect = mean_of(
+        index,
+        bounds=(facts.lo, facts.hi),
+        null=null,
+        metric=name,
+        system=judge,
+    )
     if effect.value is not None:
         return effect
     reasons = (row.reason for row in index.select(metric=name, system=judge) if row.reason)
@@ -304,34 +320,41 @@ def _conclusion(measured: Sequence[Finding]) -> str:
     with_value = [finding for finding in measured if finding.effect.value is not None]
     rates = [finding for finding in with_value if not ASPECTS[finding.aspect].scaled]
     several_judges = len({finding.judge for finding in measured}) > 1
-    sentences = [
-        f"{finding.judge if several_judges or not place else 'It'} {finding.says}"
-        f"{_on_metric(finding, measured)} {_ends(finding.effect, percent=True)}".rstrip()
-        for place, finding in enumerate(
-            sorted(rates, key=lambda finding: -_worse(finding))[:_MOST_NAMED]
-        )
-    ]
+    sentences = list[str]()
+    worst_rates = sorted(rates, key=lambda finding: -_worse(finding))[:_MOST_NAMED]
+    for place, finding in enumerate(worst_rates):
+        subject = "It"
+        if several_judges or not place:
+            subject = finding.judge
+        metric = _on_metric(finding, measured)
+        ends = _ends(finding.effect, percent=True)
+        sentences.append(f"{subject} {finding.says}{metric} {ends}".rstrip())
     signed = [
         (finding, finding.effect.ends)
         for finding in measured
         if ASPECTS[finding.aspect].better is None and finding.effect.ends is not None
     ]
-    clear = [_named(finding, measured) for finding, (low, high) in signed if not low <= 0 <= high]
-    sentences.append(
-        f"Shown to move the scores, of {counted(len(signed), 'effect')} that can be up or down: "
-        f"{listed(clear)}"
-        if signed
-        else "No effect that can be up or down has an interval"
-    )
+    clear = list[str]()
+    for finding, (low, high) in signed:
+        if not low <= 0 <= high:
+            clear.append(_named(finding, measured))
+    if signed:
+        effects = counted(len(signed), "effect")
+        sentences.append(
+            f"Shown to move the scores, of {effects} that can be up or down: {listed(clear)}"
+        )
+    else:
+        sentences.append("No effect that can be up or down has an interval")
     sizes = [
         finding
         for finding in with_value
         if ASPECTS[finding.aspect].scaled and ASPECTS[finding.aspect].better is False
     ]
-    named_sizes = [
-        f"{_named(finding, measured)} {finding.effect.value:.3f} {_ends(finding.effect)}".rstrip()
-        for finding in sorted(sizes, key=lambda finding: -(finding.effect.value or 0.0))
-    ]
+    named_sizes = list[str]()
+    for finding in sorted(sizes, key=lambda finding: -(finding.effect.value or 0.0)):
+        name = _named(finding, measured)
+        ends = _ends(finding.effect)
+        named_sizes.append(f"{name} {finding.effect.value:.3f} {ends}".rstrip())
     if named_sizes:
         sentences.append(f"Changes of either sign, on average: {listed(named_sizes)}")
     missing = sum(finding.effect.missing for finding in measured)
@@ -346,28 +369,36 @@ def _conclusion(measured: Sequence[Finding]) -> str:
 
 def _named(finding: Finding, measured: Sequence[Finding]) -> str:
     """An effect by its aspect, and by judge and metric where there are several."""
-    several_judges = len({other.judge for other in measured}) > 1
-    judge = f"{finding.judge}: " if several_judges else ""
-    return f"{judge}{finding.aspect}{_on_metric(finding, measured)}"
+    several_judges = len({effect.judge for effect in measured}) > 1
+    name = f"{finding.aspect}{_on_metric(finding, measured)}"
+    if several_judges:
+        return f"{finding.judge}: {name}"
+    return name
 
 
 def _on_metric(finding: Finding, measured: Sequence[Finding]) -> str:
     """The metric in brackets, where several were audited; the order of answers has a metric of its own."""
-    metrics = {other.metric for other in measured if ASPECTS[other.aspect].scaled}
-    return f" ({finding.metric})" if len(metrics) > 1 and finding.metric in metrics else ""
+    metrics = {effect.metric for effect in measured if ASPECTS[effect.aspect].scaled}
+    if len(metrics) < 2 or finding.metric not in metrics:
+        return ""
+    return f" ({finding.metric})"
 
 
 def _worse(finding: Finding) -> float:
     """How much a rate speaks against the judge."""
     value = finding.effect.value or 0.0
-    return 1 - value if ASPECTS[finding.aspect].better else value
+    if ASPECTS[finding.aspect].better:
+        return 1 - value
+    return value
 
 
 def _ends(effect: Estimate, *, percent: bool = False) -> str:
     if effect.ends is None:
         return ""
-    low, high = (f"{100 * end:.0f} %" if percent else fixed(end, 3) for end in effect.ends)
-    return f"[{low}, {high}]"
+    low, high = effect.ends
+    if percent:
+        return f"[{100 * low:.0f} %, {100 * high:.0f} %]"
+    return f"[{fixed(low, 3)}, {fixed(high, 3)}]"
 
 
 def document(
@@ -401,10 +432,10 @@ def document(
         "that was changed."
     )
     if compared:
-        large = listed(
-            [_named(finding, measured) for finding in measured if finding.matters == "yes"]
-            or ["no effect"]
-        )
+        large_effects = [
+            _named(finding, measured) for finding in measured if finding.matters == "yes"
+        ]
+        large = listed(large_effects or ["no effect"])
         says = f"As large as the difference in the comparison can be: {large}. {says}"
     note = " ".join(f"{aspect} was not measured: {why}." for aspect, why in unchecked.items())
     drawn = Section(
