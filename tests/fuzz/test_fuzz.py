@@ -1,6 +1,7 @@
 """Whatever a file or an endpoint holds, it ends in a result or in an error of longmark's: 2,000 cases of damage.
 
-The cases are run by `python -m tests.fuzz` in two processes, so that one that hangs or dies is a failure with a name.
+The cases are run by `python -m tests.fuzz` in a process of their own, so that one that hangs or dies is a failure with
+a name; in two processes where there are many.
 `LONGMARK_FUZZ=200000` asks for more of them, `LONGMARK_FUZZ_SEED=7` for others.
 """
 
@@ -20,6 +21,7 @@ from tests.program import environment
 
 CASES = int(os.environ.get("LONGMARK_FUZZ", "2000"))
 SEED = int(os.environ.get("LONGMARK_FUZZ_SEED", "1"))
+PROCESSES = 1 if CASES <= 10_000 else 2  # a process takes two seconds of work to start
 LONGEST = 600 + CASES / 10  # seconds for all of them, on a machine that does other things too
 
 
@@ -37,8 +39,8 @@ def reports(
     names = [name for name in FUZZERS if name in wanted]
     home = tmp_path_factory.mktemp("fuzz")
     started = []
-    for number in (0, 1):
-        if share := names[number::2]:
+    for number in range(PROCESSES):
+        if share := names[number::PROCESSES]:
             at = home / f"at{number}"
             words = ("--json", "--at", str(at), "--cases", str(CASES), "--seed", str(SEED))
             process = subprocess.Popen(
