@@ -245,16 +245,18 @@ class Columns:
         """What was mapped and is in no record, and answers that have no system beside others that have one."""
         for source in self._sources:
             if self.seen and not source.has_found and not source.never_seen:
-                yield (
-                    f"{source.field}: {source.text} finds nothing in any record of {name}, though they have what it "
-                    "reads. Name the texts by a path of their own."
-                )
+                yield f"{source.field}: {source.text} finds nothing in any record of {name}."
         with_one = self._systems[True]
         nameless = self._systems[False]
         if with_one and nameless:
+            remedy = "Fill in the system, or leave the answers out."
+            if place := self._column_of.get("system"):
+                named_place = proposals.place_in_path(place, is_path="." in place)
+                option = proposals.options({"system": f'not_null({named_place}, `"NAME"`)'})
+                remedy = f"To name it: {option}"
             yield (
                 f"{counted(nameless, 'answer')} of {name} without a system, beside {with_one:,} with one: a run "
-                "counts them as answers of a system with its own name. Fill in the system, or leave the answers out."
+                f"counts them as answers of a system with its own name. {remedy}"
             )
 
     def _with_paths(self, record: dict[str, Any], every: bool) -> dict[str, Any]:
