@@ -229,7 +229,7 @@ def api_page() -> str:
         if not listed:  # the types are what the module is for
             listed, types = [pair for pair in described if inspect.isclass(pair[1])], []
         rows = [
-            f"| `{entry}{_parameters(value)}` | {_sentence(_docstring(entry, value))} |"
+            f"- `{entry}{_parameters(value)}`: {_sentence(_docstring(entry, value))}"
             for entry, value in listed
         ]
         about = inspect.getdoc(module) or ""
@@ -237,7 +237,7 @@ def api_page() -> str:
             parts.append(f"## {name}\n\n```text\n{about}\n```\n")
             continue
         parts.append(f"## {name}\n\n{_sentence(about)}\n")
-        parts.append("\n".join(["| name | |", "|---|---|", *rows, ""]))
+        parts.append("\n".join([*rows, ""]))
         if types:
             parts.append(f"Types: {', '.join(f'`{entry}`' for entry in types)}.\n")
     return "\n".join(parts)
@@ -264,7 +264,7 @@ def _docstring(name: str, value: Any) -> str:
 
 
 def _sentence(docstring: str) -> str:
-    """The first sentence of a docstring, on one line of a table."""
+    """The first sentence of a docstring, on one line."""
     paragraph = " ".join(docstring.partition("\n\n")[0].split())
     first = re.split(r"(?<=[.!?])\s+(?=[A-Z`]|[a-z_, ]+: )", paragraph)[0]
     return re.sub(r":$", ".", _prose(first))
