@@ -74,10 +74,11 @@ class Reading:
     ) -> None:
         self._kept = examples if isinstance(examples, KeptFile) else None
         examples = examples.path if isinstance(examples, KeptFile) else examples
-        self._given = (
-            beir.queries_of(Path(examples)) if isinstance(examples, str | Path) else examples
-        )
-        self._of_folder = beir.notice(Path(examples)) if isinstance(examples, str | Path) else ""
+        self._given = Path(examples) if isinstance(examples, str | Path) else examples
+        self._of_folder = ""
+        if isinstance(self._given, Path) and self._given.is_dir():
+            self._of_folder = beir.notice(self._given)
+            self._given = beir.queries_of(self._given)
         self.part = parts.part_of(examples)
         if self.part and mapping:
             raise UserError(

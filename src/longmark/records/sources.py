@@ -14,7 +14,7 @@ from typing import Any
 
 from longmark.errors import UserError, library
 from longmark.options import named
-from longmark.records import containers, qrels, topics
+from longmark.records import containers, trec
 from longmark.records.arrow_records import BATCH, of_batches, of_files
 from longmark.records.csv_records import csv_records
 from longmark.records.encodings import encoding_note
@@ -65,10 +65,8 @@ def kind_of(path: Path) -> str:
     if path.is_dir():
         return "folder" if containers.data_files(path) else ""
     check_regular(path)
-    if qrels.is_one(path):
-        return "qrels"
-    if topics.is_one(path):
-        return "topics"
+    if path.suffix.lower() in trec.SUFFIXES and (kind_by_lines := trec.kind_of(path)):
+        return kind_by_lines
     kinds = KINDS | _MORE
     kind = kinds.get(path.suffix.lower())
     if kind is None:
@@ -228,12 +226,12 @@ def _folder(path: Path) -> Records:
 
 
 def _qrels(path: Path) -> Records:
-    for line, judgment in qrels.judgments(path):
+    for line, judgment in trec.judgments(path):
         yield line, UnreadableRecord(judgment) if isinstance(judgment, str) else judgment
 
 
 def _topics(path: Path) -> Records:
-    for line, topic in topics.topics(path):
+    for line, topic in trec.topics(path):
         yield line, UnreadableRecord(topic) if isinstance(topic, str) else topic
 
 

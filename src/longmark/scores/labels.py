@@ -133,7 +133,8 @@ class Labels(Observations):
     def _read(self, labels: Given, form: LabelForm | None, options: ColumnOptions) -> None:
         records: Callable[[], Iterable[tuple[int, Any]]]
         if isinstance(labels, str | Path):
-            file = beir.judgments_of(Path(labels))
+            file = Path(labels)
+            file = beir.judgments_of(file) if file.is_dir() else file
             self.name = str(file)
             kind = sources.kind_of(file)
             records = partial(sources.records, file, kind)
