@@ -19,7 +19,6 @@ from longmark import cli
 from longmark.cli import project
 from longmark.cli.arguments import keywords
 from longmark.cli.merging import MergedOption
-from longmark.deprecated import printing
 from longmark.engine.settings import RunOptions
 from longmark.errors import UnknownName, UserError
 from longmark.options import (
@@ -202,7 +201,7 @@ def test_parts_of_an_option_are_options_of_their_own_in_python_and_in_the_projec
 def test_the_own_spelling_of_a_part_works_and_says_the_new_form(
     words: list[str], says: str, capsys: pytest.CaptureFixture[str]
 ):
-    with printing():
+    with command_line():
         arguments = cli.parser("run").parse_args(
             ["run", "a.jsonl", "--metrics", "m", *words, *words]
         )
@@ -370,7 +369,7 @@ def test_an_analysis_names_the_same_mistake_as_its_face_does(
 
 DECLARED_IN_VERBS = {
     "cli/arguments.py": 5,
-    "cli/front.py": 2,
+    "cli/__init__.py": 2,
     "cli/parsing.py": 1,
     "cli/trust.py": 3,
     "cli/verbs_runs.py": 26,

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from traceback import walk_stack
+
+from longmark.options import on_command_line, print_once
 
 
 @dataclass(frozen=True)
@@ -30,25 +30,21 @@ DEPRECATED = {
 }
 """Everything that is deprecated, by the name that warnings and the changelog give it."""
 
-_printed: set[str] | None = None  # by the command line; None in Python
-
 
 def used(name: str) -> None:
     """Warns that an entry of `DEPRECATED` was used; in Python, at the line that called longmark."""
     entry = DEPRECATED[name]
     text = f"{name} is deprecated since longmark {entry.since} and will be removed in {entry.removed}; use {entry.instead}"
-    if _printed is None:
+    if on_command_line():
+        print_once(name, f"longmark: {text}")
+    else:
         warnings.warn(text, DeprecationWarning, stacklevel=_caller())
-    elif name not in _printed:
-        _printed.add(name)
-        print(f"longmark: {text}", file=sys.stderr)
 
 
 def respelt(old: str, new: str) -> None:
     """Says on the command line, once, that an option has another spelling; both are read."""
-    if _printed is not None and old not in _printed:
-        _printed.add(old)
-        print(f"longmark: {old} is now written {new}", file=sys.stderr)
+    if on_command_line():
+        print_once(old, f"longmark: {old} is now written {new}")
 
 
 def _caller() -> int:
@@ -60,15 +56,3 @@ def _caller() -> int:
         if at.f_globals.get("__name__", "").partition(".")[0] == "longmark"
     )
     return max(ours)
-
-
-@contextmanager
-def printing() -> Iterator[None]:
-    """Meanwhile each deprecated name that is used gives one line on standard error."""
-    global _printed
-    before = _printed
-    _printed = set()
-    try:
-        yield
-    finally:
-        _printed = before

@@ -18,10 +18,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from longmark.cli.exit_codes import BUG, INTERRUPTED, MISTAKE, NO_VALUE
-from longmark.cli.front import front_parser, listed_verbs, page, verbs_of
-from longmark.cli.parsing import Parser
+from longmark.cli.front import FrontParser, listed_verbs, page, verbs_of
+from longmark.cli.parsing import HelpAll, Parser
 from longmark.cli.terminal import plain_streams
-from longmark.deprecated import printing
 from longmark.options import command_line
 
 __all__ = ["main"]
@@ -60,7 +59,7 @@ def main(words: Sequence[str] | None = None) -> int:
         os.environ.setdefault(
             "PYDANTIC_DISABLE_PLUGINS", "__all__"
         )  # it would look into every installed package
-    with plain_streams(), printing(), command_line():
+    with plain_streams(), command_line():
         try:
             code = _run(words)
             sys.stdout.flush()
@@ -150,17 +149,17 @@ def _mistake(words: str, *, with_name: bool = True) -> int:
 def _front_page() -> str:
     """The front page. The verbs with their texts are in a file, so that no option of 41 verbs is made to show it, unless
     another package adds verbs."""
-    from longmark import __version__, plugins
+    from longmark import plugins
 
     texts = listed_verbs() if plugins.only_own("verbs") else verbs_of(parser())
-    return page(front_parser(__version__), texts)
+    return page(_without_verbs(), texts)
 
 
 def parser(verb: str = "") -> argparse.ArgumentParser:
     """The parser of the whole command line. verb: build the options of this verb, and of few others."""
-    from longmark import __version__, plugins
+    from longmark import plugins
 
-    top = front_parser(__version__)
+    top = _without_verbs()
     if verb == "--version":
         return top
     verbs = top.add_subparsers(title="verbs", required=True, metavar="VERB", parser_class=Parser)
@@ -179,3 +178,21 @@ def parser(verb: str = "") -> argparse.ArgumentParser:
         for added in plugins.installed("verbs").values() if point is None else (point,):
             plugins.loaded(added)(verbs)
     return top
+
+
+def _without_verbs() -> FrontParser:
+    """The parser of the whole command line, without its verbs."""
+    from longmark import __version__
+
+    parser = FrontParser(
+        prog="longmark",
+        description="Scores long answers with metrics and LLM judges, compares systems, and validates metrics "
+        "against human ratings.",
+        epilog="Exit codes: 0 finished; 1 a bug, of longmark or a metric; 2 a usage error, with a message that says "
+        "what to do; 3 a gate is not met (--fail-under), a certificate is refused, or verify finds a difference; "
+        "4 stopped by the budget or an endpoint, or a metric scored nothing; 5 a judge cannot be read; 130 Ctrl-C.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"longmark {__version__}")
+    parser.add_argument("--help-all", action=HelpAll, help="describe every verb and exit")
+    return parser

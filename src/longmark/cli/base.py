@@ -26,6 +26,9 @@ from longmark.scores.observations import Observations
 if TYPE_CHECKING:
     from longmark.report.outputs import Change
 
+OPTIONS = ("base", "fail_if_worse", "margin", "require_base")
+"""Options of which one asks for the change against a base."""
+
 
 def check(arguments: argparse.Namespace, out: Path | None) -> None:
     """UserError or MissingExtra, before anything is paid for, where the run cannot be compared with its base."""
@@ -50,10 +53,8 @@ def check(arguments: argparse.Namespace, out: Path | None) -> None:
 
 
 def check_primary(arguments: argparse.Namespace, scores: Sequence[str]) -> None:
-    """UserError, before anything is paid for, for primary metrics that the run will not have, or without a base that
-    they could decide about. scores: those of the run."""
-    if not arguments.primary:
-        return
+    """UserError, before anything is paid for, for primary metrics (--primary) that the run will not have, or without
+    a base that they could decide about. scores: those of the run."""
     if not arguments.base:
         raise UserError("--primary needs a run to compare with: add --base RUN")
     for name in scores_in(arguments.primary):
@@ -67,7 +68,6 @@ def leave_out_absent(arguments: argparse.Namespace) -> None:
     """Where the base is not there yet, as in the first run of a build: the run is scored and compared with nothing, and
     a notice says so (`arguments.no_base`), on standard error and in the summary. UserError with --require-base: for a
     build that has a base, a wrong path would otherwise pass each time."""
-    arguments.no_base = ""
     if not arguments.base or os.path.lexists(arguments.base):
         return
     if arguments.out is not None and real(arguments.out) == real(arguments.base):

@@ -12,7 +12,7 @@ from shutil import get_terminal_size
 from typing import Any
 
 from longmark import plugins
-from longmark.cli.parsing import HelpAll, Parser
+from longmark.cli.parsing import Parser
 
 VERBS = Path(__file__).with_name("verbs.json")
 """The verbs with their texts, as they are shipped; `python -m tests.docs.generate` writes it, and a test holds it."""
@@ -66,22 +66,6 @@ class FrontParser(Parser):
 
     def format_help_all(self) -> str:
         return super().format_help()
-
-
-def front_parser(version: str) -> FrontParser:
-    """The parser without its verbs."""
-    parser = FrontParser(
-        prog="longmark",
-        description="Scores long answers with metrics and LLM judges, compares systems, and validates metrics "
-        "against human ratings.",
-        epilog="Exit codes: 0 finished; 1 a bug, of longmark or a metric; 2 a usage error, with a message that says "
-        "what to do; 3 a gate is not met (--fail-under), a certificate is refused, or verify finds a difference; "
-        "4 stopped by the budget or an endpoint, or a metric scored nothing; 5 a judge cannot be read; 130 Ctrl-C.",
-        allow_abbrev=False,
-    )
-    parser.add_argument("--version", action="version", version=f"longmark {version}")
-    parser.add_argument("--help-all", action=HelpAll, help="describe every verb and exit")
-    return parser
 
 
 def listed_verbs() -> dict[str, str]:

@@ -60,7 +60,8 @@ def run(arguments: argparse.Namespace) -> int:
     with closing(open_cache(options.cache)) as cache:
         registry = registry_of(arguments, options, cache)
         settings = make_settings(arguments.metrics, registry, options, examples)
-        base.check_primary(arguments, settings.scores)
+        if arguments.primary:
+            base.check_primary(arguments, settings.scores)
         bounds = {
             name: spec.bounds
             for chosen in settings.selected
@@ -161,10 +162,12 @@ def _checked_options(arguments: argparse.Namespace, examples: KeptFile) -> RunOp
             refuse_unknown(arguments.cluster, _lenient(examples, arguments))
     with problems.noted():
         outputs_of(arguments, [arguments.examples])
-    with problems.noted():
-        base.leave_out_absent(arguments)
-    with problems.noted():
-        base.check(arguments, arguments.out)
+    arguments.no_base = ""
+    if any(getattr(arguments, name) for name in base.OPTIONS):
+        with problems.noted():
+            base.leave_out_absent(arguments)
+        with problems.noted():
+            base.check(arguments, arguments.out)
     with problems.noted():
         options = run_options(arguments)
     if problems and arguments.metrics:  # else the settings check them, once

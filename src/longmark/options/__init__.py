@@ -15,6 +15,7 @@ share.
 from __future__ import annotations
 
 import dataclasses
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import MISSING, dataclass, field
@@ -186,19 +187,32 @@ _NOTHING = object()
 _PLACEHOLDERS = {
     "MODEL", "NAMES", "FILE", "FOLDER", "NUMBER", "FILE.yaml", "FIELD", "COLUMN", "COLUMN,…", "METRIC"
 }  # fmt: skip
-_on_line = False  # the process is the command line
+# The names of what `print_once` printed, where the process is the command line; else None.
+_printed: set[str] | None = None
 
 
 @contextmanager
 def command_line() -> Iterator[None]:
     """Meanwhile messages name options as the command line does; without it as Python does."""
-    global _on_line
-    before = _on_line
-    _on_line = True
+    global _printed
+    before = _printed
+    _printed = set()
     try:
         yield
     finally:
-        _on_line = before
+        _printed = before
+
+
+def on_command_line() -> bool:
+    return _printed is not None
+
+
+def print_once(name: str, line: str) -> None:
+    """Prints a line on standard error, unless this command has printed one of this name."""
+    assert _printed is not None
+    if name not in _printed:
+        _printed.add(name)
+        print(line, file=sys.stderr)
 
 
 def named(name: str, value: Any = _NOTHING, group: type | None = None) -> str:
@@ -209,7 +223,7 @@ def named(name: str, value: Any = _NOTHING, group: type | None = None) -> str:
     if group is not None:
         form = next(form for field_name, _, form in declared(group) if field_name == name)
     stands = isinstance(value, str) and value in _PLACEHOLDERS
-    if _on_line:
+    if on_command_line():
         word = line_name(name, form)
         if form.part and value is not False:
             return part_name(form, value)
