@@ -34,7 +34,10 @@ DEPRECATED = {
 def used(name: str) -> None:
     """Warns that an entry of `DEPRECATED` was used; in Python, at the line that called longmark."""
     entry = DEPRECATED[name]
-    text = f"{name} is deprecated since longmark {entry.since} and will be removed in {entry.removed}; use {entry.instead}"
+    text = (
+        f"{name} is deprecated since longmark {entry.since} and will be removed in {entry.removed}; "
+        f"use {entry.instead}"
+    )
     if on_command_line():
         print_once(name, f"longmark: {text}")
     else:

@@ -163,8 +163,8 @@ class Metric:
     reach             params -> the greatest score that an answer in its own words can get, where only one that equals
                       the reference gets more; None: the upper bound. Pages colour and order scores by it
     caution           (params, limit) -> what a user should know who requires a mean of at least the limit, "": nothing
-    remarks           (example, params) -> what a user should know of how it is read, a sentence or a `Remark` each; a
-                      run tells each once, with the number of answers and the first places
+    remarks           (example, params) -> what a user should know of how it is read, a `Remark` each; a run tells each
+                      once, with the number of answers and the first places
     view              how a page shows its evidence, one of `VIEWS`; "": as recorded
     turns             what it scores of a conversation: modes of `--turns`
     silence           what an answer gets that says nothing, of every score or by the part of its name; a test holds it
@@ -211,7 +211,7 @@ class Metric:
     origin: Mapping[str, Any] = field(default_factory=dict)
     evidence: tuple[str, ...] | Mapping[str, tuple[str, ...]] | None = None
     carries: Callable[[Any, Any, str], Collection[str]] = lambda _example, _params, _part: ()
-    remarks: Callable[..., Iterable[str | Remark]] | None = None
+    remarks: Callable[..., Iterable[Remark]] | None = None
     by_part: bool = False
     default_checker: str = ""
 

@@ -477,6 +477,8 @@ def corrections_of(arguments: argparse.Namespace) -> dict[str, Any] | None:
 
 
 def _margins(texts: Sequence[str]) -> Any:
+    if not texts:
+        return None
     from longmark.analysis.compare.margin import parsed
 
     return parsed(texts)

@@ -1,17 +1,23 @@
-"""What the metrics of a run have to say of how they read its examples, told once with the number of answers."""
+"""What a run tells of its metrics and its examples: how they read them, once with the number of answers, and which of
+the first examples a metric cannot score because its optional model is not named."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 from longmark.engine.pairs import sides
+from longmark.engine.settings import RunOptions, Settings
 from longmark.metric import Remark
 from longmark.metrics import Selected
-from longmark.records import Answered
+from longmark.options import named
+from longmark.records import Answered, Example, Pair
+from longmark.records.read import ExampleSource, Reading
 
 _PLACES_SHOWN = 5
 _LONGEST_PLACE = 40  # characters
+_FIRST = 200  # examples that are looked at for models that are not named
 
 
 class Remarks:
@@ -29,7 +35,7 @@ class Remarks:
 
     def _counted(self, examples: Iterable[Answered]) -> Iterator[Answered]:
         for example in examples:
-            remarks: list[str | Remark] = []
+            remarks: list[Remark] = []
             for chosen in self._asked:
                 assert chosen.metric.remarks is not None
                 for answer in sides(chosen, example):
@@ -37,13 +43,11 @@ class Remarks:
             self._count(dict.fromkeys(remarks))
             yield example
 
-    def _count(self, remarks: Iterable[str | Remark]) -> None:
+    def _count(self, remarks: Iterable[Remark]) -> None:
         texts: dict[str, None] = {}
         for remark in remarks:
-            text = remark if isinstance(remark, str) else remark.text
-            texts[text] = None
-            if isinstance(remark, Remark):
-                self._places.setdefault(text, Counter()).update(remark.places)
+            texts[remark.text] = None
+            self._places.setdefault(remark.text, Counter()).update(remark.places)
         self._answers.update(list(texts))
 
     def notices(self) -> Sequence[str]:
@@ -66,3 +70,48 @@ class Remarks:
 
 def _short(place: str) -> str:
     return place if len(place) <= _LONGEST_PLACE else f"{place[: _LONGEST_PLACE - 1]}…"
+
+
+def absent_models(
+    settings: Settings, options: RunOptions, examples: ExampleSource | None
+) -> Iterator[str]:
+    """A sentence, before the first call, for each metric that needs a judge, or a checker, for some of the examples and
+    has none. A row says it of its example; after a long run that is late."""
+    backends = settings.backends
+    takers = [
+        chosen for chosen in settings.selected if {"judge", "checker"} & set(chosen.metric.optional)
+    ]
+    if backends.judges or not takers or examples is None or isinstance(examples, Iterator):
+        return
+    first = list(islice(_examples(options, examples), min(options.limit or _FIRST, _FIRST)))
+    for chosen in takers:
+        of_judge = sum(chosen.calls(example, 1) > chosen.checks(example) for example in first)
+        of_checker = sum(bool(chosen.checks(example)) for example in first)
+        judge = named("judges", "MODEL")
+        if of_judge:
+            yield _sentence(chosen, of_judge, len(first), "a judge", judge)
+        elif of_checker and backends.checker is None:
+            names = f"{judge} or {named('checker', 'MODEL')}"
+            yield _sentence(chosen, of_checker, len(first), "a judge or a checker", names)
+
+
+def _sentence(chosen: Selected, count: int, read: int, model: str, option: str) -> str:
+    some = (
+        f"{count:,} of the first {read:,} examples"
+        if read == _FIRST
+        else f"{count:,} of {read:,} examples"
+    )
+    return (
+        f"{chosen.name}: {some} need {model}, and none is named: scores that depend on it will be unscored "
+        f"(missing_input). Add {option} (embedded: on this machine, without a price), or omit the metric."
+    )
+
+
+def _examples(options: RunOptions, examples: ExampleSource) -> Iterator[Answered]:
+    """The answers that can be read. What is wrong with a record is said by the run."""
+    reading = Reading(examples, **{**options.reading, "skip_bad": True})
+    for _, record in reading.records():
+        if isinstance(record, Pair):
+            yield from (record.side("a"), record.side("b"))
+        elif isinstance(record, Example):
+            yield record

@@ -15,8 +15,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from longmark.engine.absent_models import absent_models
 from longmark.engine.default_checker import default_checker
+from longmark.engine.remarks import absent_models
 from longmark.engine.session import RunResult, execute
 from longmark.engine.settings import (
     RunOptions,

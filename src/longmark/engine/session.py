@@ -169,7 +169,8 @@ class _Session:
         space = self._folder.space
         options = self._options
         space.fix(self._settings.fixed())
-        same_part(space, self._part)
+        if self._part or "part" in self._manifest:
+            same_part(space, self._part)
         self._source = Reading(examples, **options.reading, on_bad=self._leave_out_bad)
         checked = options.check_profiles and self._settings.reads_domain
         self._profiles = ProfileCheck(self._settings.domain) if checked else None

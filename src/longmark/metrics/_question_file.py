@@ -45,7 +45,7 @@ def expected_of(example: Example, file: str, field: str) -> tuple[Any, ...]:
     return entries
 
 
-def remarks_on_ids(example: Example, file: str, field: str) -> list[str | Remark]:
+def remarks_on_ids(example: Example, file: str, field: str) -> list[Remark]:
     """What a run tells of an example that is joined by its id to a record of another question: ids such as 1, 2, 3 are
     those of many sets."""
     if not file or not example.question:

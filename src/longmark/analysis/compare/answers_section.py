@@ -24,11 +24,9 @@ _ALL = "all"
 
 
 def answers_section(comparison: Comparison, questions: Table) -> tuple[Section, ...]:
-    """The pairs with the words that differ, and what to choose among them; no section if there are none. questions:
-    the table with a row of each metric's widest questions, which a pair links to."""
+    """The pairs with the words that differ, and what to choose among them. questions: the table with a row of each
+    metric's widest questions, which a pair links to."""
     pairs = comparison.apart
-    if not pairs:
-        return ()
     results = {result.metric: result for result in comparison.metrics}
     rows = {  # of each question of a metric, where its row is
         (question.metric, question.question_id): row_id(questions, place)

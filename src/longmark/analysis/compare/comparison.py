@@ -167,7 +167,7 @@ def compare(
     differing = check_scoring(
         scores, metrics, chosen.allow_different_judges, consequence, judges=chosen.judges
     )
-    margins = _margins(chosen, scores, metrics, primary)
+    margins = _margins(chosen, scores, metrics, primary) if chosen.margin else {}
     settings = _how(len(scores.questions), len(metrics), len(places), chosen)
     if chosen.against_first:
         settings = replace(settings, baseline=places[0])
@@ -222,7 +222,7 @@ def compare(
         if chosen.hypotheses
         else (),
         judges=judged,
-        margins=decisions(tested, results, margins, settings.alpha),
+        margins=decisions(tested, results, margins, settings.alpha) if margins else (),
         primary=primary,
         apart=pairs_apart,
         apart_totals=apart_totals,

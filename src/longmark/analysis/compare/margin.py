@@ -118,16 +118,10 @@ def parsed(texts: Sequence[str]) -> Margins | None:
     return numbers.get("", numbers) or None
 
 
-def by_metric(margins: Margins | None, metrics: Mapping[str, MetricFacts]) -> dict[str, float]:
+def by_metric(margins: Margins, metrics: Mapping[str, MetricFacts]) -> dict[str, float]:
     """The margin of each compared metric that has one. UserError for a metric not compared, a number not above 0, and a
     margin that no difference can exceed."""
-    numbers = (
-        dict(margins)
-        if isinstance(margins, Mapping)
-        else dict.fromkeys(metrics, margins)
-        if margins
-        else {}
-    )
+    numbers = dict(margins) if isinstance(margins, Mapping) else dict.fromkeys(metrics, margins)
     wholes = {metric: without_slice(metric)[0] for metric in metrics}
     numbers |= {
         metric: numbers[whole]
@@ -337,9 +331,7 @@ def _word(
 def margin_section(
     made_decisions: Sequence[Decision], alpha: float, places: int
 ) -> tuple[Section, ...]:
-    """The decisions, and their intervals against the margin; no section if there are none."""
-    if not made_decisions:
-        return ()
+    """The decisions, and their intervals against the margin."""
 
     def grid(decisions: Sequence[Decision]) -> Grid[Decision]:
         return Grid(

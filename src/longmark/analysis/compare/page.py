@@ -57,8 +57,9 @@ def document(comparison: Comparison) -> Document:
     decided: tuple[Section, ...] = (
         _result_section(comparison),
         differences_section(comparison),
-        *margin_section(comparison.margins, settings.alpha, comparison.places),
     )
+    if comparison.margins:
+        decided += margin_section(comparison.margins, settings.alpha, comparison.places)
     if comparison.hypotheses:
         decided += hypotheses_section(
             comparison.hypotheses, tests, settings.permutations, settings.alpha, clusters
@@ -73,6 +74,9 @@ def document(comparison: Comparison) -> Document:
         decided = tuple(for_judges(section, comparison.judges) for section in decided)
         behind = tuple(for_judges(section, comparison.judges) for section in behind)
         by_judge = judge_section(comparison.judges, comparison.places)
+    answers: tuple[Section, ...] = ()
+    if comparison.apart:
+        answers = answers_section(comparison, questions_table(comparison))
     first, *later_sections = decided
     folded = (
         *behind,
@@ -85,7 +89,7 @@ def document(comparison: Comparison) -> Document:
         lede=f"{_counted_metrics(comparison)}, paired by question.",
         sections=(
             first,
-            *answers_section(comparison, questions_table(comparison)),
+            *answers,
             *by_judge,
             *later_sections,
             *folded_after(folded, 0),

@@ -24,7 +24,9 @@ from longmark.text.citations import cited_text, unread_marks
 FROM_ZERO = "The answer counts its sources from 0: it has [0], and no number of the last from 1."
 ONE_ID = "The answer names an id that several sources have: these are one source, read together."
 
-FIRST_LINE = "Only the first line of the answer is scored, as ALCE's code does; it has more."
+FIRST_LINE = Remark(
+    "Only the first line of the answer is scored, as ALCE's code does; it has more."
+)
 UNREAD = "What may be a citation is read as words, since it has no form that is known (docs/citations.md):"
 
 
@@ -75,17 +77,17 @@ def read_answer(example: Example, params: CitationsParams) -> CitedAnswer:
     )
 
 
-def remarks(example: Example, params: CitationsParams) -> list[str | Remark]:
+def remarks(example: Example, params: CitationsParams) -> list[Remark]:
     """What a run tells of how the markers of its answers are read."""
     answer = example.answer or ""
     if params.reading == "alce":
         return [FIRST_LINE] if "\n" in answer.strip() else []
     sources = sources_of(example)
     ids = [source.id for source in sources if source.id]
-    told: list[str | Remark] = []
+    told: list[Remark] = []
     # an answer without either sign is not read twice
     if "0" in answer or len(set(ids)) < len(ids):
-        told += read_answer(example, params).rules
+        told += map(Remark, read_answer(example, params).rules)
     body, _ = without_apparatus(answer)
     if unread := unread_marks(body, ids_of(sources), params.parentheses):
         told.append(Remark(UNREAD, tuple(unread)))

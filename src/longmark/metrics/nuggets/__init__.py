@@ -76,10 +76,10 @@ _BYTES = 6000  # of the nuggets in one call
 _PARTIAL_CREDIT = 0.5  # src/nuggetizer/core/metrics.py:26
 _OKAY_WEIGHT = 0.5  # autonugget_metric.py:340
 _CARRIED = "carried by the example"
-_ASSIGNED_IN_PART = (
+_ASSIGNED_IN_PART = Remark(
     "Some of the nuggets have an assignment and others have none, so that all are assigned anew."
 )
-_NO_IMPORTANCE = "No nugget of its list says its importance, so that all are vital."
+_NO_IMPORTANCE = Remark("No nugget of its list says its importance, so that all are vital.")
 
 ASSIGN = replace(
     prompt("""nuggets.assign(answer, question, nuggets)
@@ -263,7 +263,7 @@ def _carried(nuggets: Sequence[Nugget], params: NuggetParams) -> bool:
     return params.assigned == "carried" and all(nugget.assignment for nugget in nuggets)
 
 
-def _remarks(example: Example, params: NuggetParams) -> list[str | Remark]:
+def _remarks(example: Example, params: NuggetParams) -> list[Remark]:
     """What a run tells of how it takes the nuggets of an example."""
     remarks = remarks_on_ids(example, params.file, "nuggets")
     nuggets = () if params.file or is_empty(example) else example.nuggets or ()

@@ -258,7 +258,8 @@ def _rule(arguments: argparse.Namespace, settings: Settings, answers: Answers) -
     facts = _facts(settings)
     for name, metric_facts in facts.items():
         check_metric(name, metric_facts)
-    margins = by_metric(parsed(arguments.margin), facts)
+    margin = parsed(arguments.margin)
+    margins = by_metric(margin, facts) if margin else {}
     pairs = [
         pair
         for pair in combinations(answers.systems, 2)
