@@ -30,6 +30,7 @@ from bench.checkers.baselines import closest
 from bench.checkers.data import CLIMATE, COVIDFACT, EXPERTQA, HALU, HEALTHVER, WICE, Claim, claims
 from bench.checkers.figures import with_interval
 from bench.checkers.judge import log_odds
+from bench.checkers.readings import reading
 from bench.checkers.unseen import CLOSEST, sample
 
 from longmark.contrib.local.checker_form import form_of
@@ -55,33 +56,18 @@ class OrderReader:
 
     async def read(self, row: Claim) -> dict[str, Any]:
         """What both make of a row."""
-        odds, cosine = await self._of_checker(row)
+        window = await reading(self.checker, row)
         evidence = " ".join(closest(row.claim, row.evidence, CLOSEST))
         return {
             "set": row.data,
             "id": row.id,
             "group": row.group,
             "supported": row.supported,
-            "odds": odds,
-            "cosine": cosine,
+            "odds": window.log_odds,
+            "cosine": window.cosine,
             "judge": await log_odds(self.judge, row.claim, evidence),
             "share": overlap(row.claim, row.evidence),
         }
-
-    async def _of_checker(self, row: Claim) -> tuple[float, float]:
-        """The log-odds and the cosine in the window with the greatest probability."""
-        checker, form = self.checker, form_of("embedded")
-        yes, no = [await checker._answers(words) for words in (form.yes, form.no)]
-        claim = await checker._claim_ids(row.claim)
-        readings = []
-        for window in await checker._windows(" ".join(row.evidence)):
-            ((cosine,),) = [await checker._cosines(window.text, [row.claim])]
-            odds, _ = await checker._model.log_odds(
-                [*window.ids, *claim], yes, no, adapter=True, shared=window.ids
-            )
-            readings.append((form.probability(odds, cosine), odds, cosine))
-        _, odds, cosine = max(readings)
-        return odds, cosine
 
 
 def in_turn(sets: Sequence[str], count: int) -> list[Claim]:
