@@ -1,4 +1,5 @@
-"""What each metric that needs no model of a language makes of twelve languages: the table of docs/languages.md.
+"""What each metric that needs no model of a language makes of twelve languages: the table of design/languages.md, and
+what docs/languages.md says of it.
 
 The text is article 1 of the Universal Declaration of Human Rights (United Nations, 1948; free of copyright).
 """
@@ -96,7 +97,9 @@ SAME = (
 )
 """Metrics whose score is 1 for an answer that repeats its reference."""
 
-PAGE = Path(__file__).parents[2] / "docs" / "languages.md"
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "languages.md"
+DESIGN = ROOT / "design" / "languages.md"
 
 
 @pytest.fixture(scope="module")
@@ -136,10 +139,29 @@ def table(rows: dict[tuple[str, str], Row]) -> str:
     return "\n".join(lines)
 
 
-def test_the_page_on_languages_shows_what_the_metrics_give(
+def languages_without_a_score(rows: dict[tuple[str, str], Row], metric: str) -> str:
+    """The languages whose answer a metric leaves unscored: `ja, zh`, or, of most, `all but en`."""
+    scored = [language for language in LANGUAGES if rows[metric, language].score is not None]
+    unscored = [language for language in LANGUAGES if language not in scored]
+    few = len(unscored) <= len(scored)
+    return ", ".join(unscored) if few else f"all but {', '.join(scored)}"
+
+
+def test_the_design_shows_what_the_metrics_give(rows: dict[tuple[str, str], Row]) -> None:
+    shown = table(rows)
+    assert shown in DESIGN.read_text(encoding="utf-8"), f"put this there:\n\n{shown}"
+
+
+def test_the_page_on_languages_names_the_languages_that_a_metric_leaves_unscored(
     rows: dict[tuple[str, str], Row],
 ) -> None:
-    assert table(rows) in PAGE.read_text(encoding="utf-8"), f"put this there:\n\n{table(rows)}"
+    page = " ".join(PAGE.read_text(encoding="utf-8").split())
+    metrics = dict.fromkeys(metric for metric, _ in rows if "@language=" not in metric)
+    unscored = {metric: languages_without_a_score(rows, metric) for metric in metrics}
+    for metric, languages in unscored.items():
+        assert not languages or f"| `{metric}` | {languages} |" in page, (metric, languages)
+    everywhere = ", ".join(f"`{metric}`" for metric, languages in unscored.items() if not languages)
+    assert f"Scored in all twelve: {everywhere}." in page, everywhere
 
 
 def test_an_answer_that_repeats_its_reference_is_right_or_unscored_in_every_language(
