@@ -195,17 +195,17 @@ ANSWERS: dict[str, tuple[str, list[tuple[Any, ...]], str]] = {
         "nothing",
     ),
 }
-SEVERAL_TURNS = "1 conversations of several turns, which a pair cannot hold"
+NO_BATTLE = "1 battles without two answers to one question"
 PAIRS = {
     "reward-bench.jsonl": ("RewardBench", "nothing"),
     "arena-battles.jsonl": (
         "battles of the arena",
-        f"1 battles without both texts, {SEVERAL_TURNS}",
+        NO_BATTLE,
     ),
     "arena-battles-140k.jsonl": ("battles of the arena", "nothing"),
     "arena-table.csv": (
         "battles of the arena, a table",
-        f"1 battles without both texts, {SEVERAL_TURNS}",
+        NO_BATTLE,
     ),
     "alpaca-annotations.json": ("annotations of AlpacaEval", "nothing"),
     "prometheus-pairs.jsonl": ("preferences of Prometheus", "1 what the judge said"),
@@ -219,7 +219,7 @@ PAIRS = {
     ),
     "mt-bench-judgments.jsonl": (
         "MT-Bench judgments",
-        "1 second turns, whose first answers differ",
+        "nothing",
     ),
 }
 BEIR_CORPUS = "BEIR's corpus, which has passages and no questions: index it with `longmark rag index FILE --map id=_id`"
@@ -321,6 +321,16 @@ LABELS: dict[str, tuple[str, list[tuple[Any, ...]], str]] = {
         "1 judgments without a rating, 1 records without a label",
     ),
 }
+
+
+def _of_first_turn(
+    a: str, b: str, rater: str, choice: str, question: str = "81"
+) -> list[tuple[str, str, str, str, str]]:
+    """A choice between the answers to a question, and between the turns that they are with `--turns each`."""
+    turns = (f"{question}-{a}#2", f"{question}-{b}#2")
+    return [(question, a, b, rater, choice), (question, *turns, rater, choice)]
+
+
 # file -> the set, what it holds as (question, a, b, rater, choice), and what of it is no label
 CHOICES: dict[str, tuple[str, list[tuple[Any, ...]], str]] = {
     "arena-battles.jsonl": (
@@ -328,9 +338,10 @@ CHOICES: dict[str, tuple[str, list[tuple[Any, ...]], str]] = {
         [
             ("58210e39", "alpaca", "gpt", "arena_user_1", "b"),
             ("7a1c0d22", "gpt", "vicuna", "arena_user_2", "tie"),
+            ("9b3e4f55", "gpt", "vicuna", "arena_user_2", "a"),
             ("9b3e4f56", "gpt", "vicuna", "arena_user_2", "a"),
         ],
-        f"{SEVERAL_TURNS}, 1 records without a label",
+        "nothing",
     ),
     "arena-battles-140k.jsonl": (
         "battles of the arena",
@@ -341,27 +352,31 @@ CHOICES: dict[str, tuple[str, list[tuple[Any, ...]], str]] = {
         "battles of the arena, a table",
         [
             ("30192", "gpt", "koala", "people", "a"),
+            ("53567", "koala", "gpt", "people", "b"),
             ("65089", "koala", "gpt", "people", "tie"),
             ("65090", "koala", "gpt", "people", "b"),
         ],
-        f"{SEVERAL_TURNS}, 1 records without a label",
+        "nothing",
     ),
     "mt-bench-games.jsonl": (
         "MT-Bench choices",
         [
-            ("81", "alpaca", "gpt", "gpt-4/pair-v2", "b"),
-            ("81", "gpt", "alpaca", "gpt-4/pair-v2", "tie"),
-            ("82", "gpt", "alpaca", "gpt-4/pair-v2", "a"),
+            *_of_first_turn("alpaca", "gpt", "gpt-4/pair-v2", "b"),
+            *_of_first_turn("gpt", "alpaca", "gpt-4/pair-v2", "tie"),
+            ("81", "81-alpaca#4", "81-gpt#4", "gpt-4/pair-v2", "a"),
+            ("81", "81-gpt#4", "81-alpaca#4", "gpt-4/pair-v2", "b"),
+            *_of_first_turn("gpt", "alpaca", "gpt-4/pair-v2", "a", "82"),
         ],
-        "1 games without a choice, 1 judgments of second turns, 1 records without a label",
+        "1 games without a choice",
     ),
     "mt-bench-judgments.jsonl": (
         "MT-Bench judgments",
         [
-            ("81", "alpaca", "gpt", "author_2", "b"),
-            ("81", "alpaca", "gpt", "author_3", "tie"),
-            ("81", "alpaca", "gpt", "expert_1", "b"),
+            *_of_first_turn("alpaca", "gpt", "author_2", "b"),
+            *_of_first_turn("alpaca", "gpt", "author_3", "tie"),
+            *_of_first_turn("alpaca", "gpt", "expert_1", "b"),
+            ("81", "81-alpaca#4", "81-gpt#4", "author_2", "a"),
         ],
-        "1 judgments of second turns, 1 records without a label",
+        "nothing",
     ),
 }

@@ -9,9 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from longmark.metrics.pairs._verdicts import equal, texts_of
 from longmark.records import Pair
-from longmark.records.preference_texts import is_dialogue, preference
+from longmark.records.preference_texts import battle, is_dialogue, preference
 from longmark.records.read import Reading
+from longmark.records.turn import Turn
+from longmark.records.write import write_examples
 
 FILES = Path(__file__).parent / "published_sets"
 
@@ -25,43 +28,135 @@ def sides(pair: Pair) -> tuple[str, str]:
     return (pair.a, pair.b) if pair.label == "a" else (pair.b, pair.a)
 
 
+def said(turns: tuple[Turn, ...]) -> list[str]:
+    return [f"{turn.role}: {turn.text}" for turn in turns]
+
+
 def test_a_cell_of_the_arena_s_table_is_a_list_of_turns_and_no_text() -> None:
-    first, second = pairs("arena-table.csv")
+    first, conversation, third = pairs("arena-table.csv")
     assert (first.question, first.a, first.b) == (
         "Why is ice light?",
         "It is less dense.",
         "It is warm.",
     )
     assert (first.label, first.a_system, first.b_system) == ("a", "gpt", "koala")
-    assert (second.question, second.a) == ("Name [one] of them.", '["x"]')
-    assert second.label == "tie"
+    assert first.turns == ()
+    assert (conversation.question, conversation.a, conversation.b) == ("Then?", "B", "D")
+    assert said(conversation.turns) == ["user: Hi", "assistant: A", "user: Then?"]
+    assert said(conversation.b_turns) == ["user: Hi", "assistant: C", "user: Then?"]
+    assert conversation.label == "b"
+    assert (third.question, third.a) == ("Name [one] of them.", '["x"]')
+    assert third.label == "tie"
 
 
-def test_a_vote_on_several_turns_is_not_taken_for_one_on_the_first_turn() -> None:
-    # `turn` is the number of turns there, and of MT-Bench the turn that was judged.
-    record: dict[str, Any] = {
+def test_a_vote_on_several_turns_is_on_the_last_replies_each_with_its_own_turns() -> None:
+    single, _, conversation = pairs("arena-battles.jsonl")
+    assert (single.turns, single.b_turns) == ((), ())
+    assert (conversation.question, conversation.a, conversation.b) == ("And now?", "Yes.", "No.")
+    assert conversation.label == "a"
+    side_a, side_b = conversation.side("a"), conversation.side("b")
+    assert said(side_a.turns) == ["user: Hi", "assistant: Hello.", "user: And now?"]
+    assert said(side_b.turns) == ["user: Hi", "assistant: Hey.", "user: And now?"]
+    assert (side_a.answer, side_b.answer) == ("Yes.", "No.")
+    assert "Hello." in side_a.asked
+    assert "Hello." not in side_b.asked
+
+
+def test_a_vote_of_mt_bench_on_a_second_turn_is_on_the_second_answers() -> None:
+    first, _, second, _ = pairs("mt-bench-judgments.jsonl")
+    assert (first.question, first.a, first.b, first.turns) == ("Write.", "A1", "B1", ())
+    assert (second.question, second.a, second.b, second.label) == ("Again.", "A2", "B2", "a")
+    assert said(second.turns) == ["user: Write.", "assistant: A1", "user: Again."]
+    assert said(second.b_turns) == ["user: Write.", "assistant: B1", "user: Again."]
+    assert first.question_id == second.question_id  # so that intervals take them together
+
+
+def test_a_judge_of_two_conversations_sees_each_answer_with_its_own_turns() -> None:
+    conversation = pairs("arena-battles.jsonl")[-1]
+    assert conversation.asked == "And now?"
+    for side, own, other in (("a", "Hello.", "Hey."), ("b", "Hey.", "Hello.")):
+        shown = conversation.shown(side)  # type: ignore[arg-type]
+        assert shown.startswith("The answer is the last of these turns.\n")
+        assert own in shown
+        assert other not in shown
+        assert conversation.text(side) in shown  # type: ignore[arg-type]
+    texts = texts_of(conversation, "b")
+    assert texts["question"] == "And now?"
+    assert texts["answer_a"] == conversation.shown("b")
+    same_reply = conversation.model_copy(update={"b": conversation.a})
+    assert equal(same_reply) is None  # what was said before them differs
+    assert equal(pairs("arena-battles.jsonl")[0].model_copy(update={"a": "x", "b": "x"}))
+
+
+def test_answers_that_follow_the_same_turns_are_shown_as_they_are() -> None:
+    turns = (Turn(role="user", text="Hi"), Turn(role="assistant", text="Hello."))
+    asked = (*turns, Turn(role="user", text="q"))
+    prompted = (Turn(role="system", text="Be brief."), *asked)
+    for own_turns in ((), prompted):
+        pair = Pair(question="q", a="x", b="y", turns=asked, b_turns=own_turns)
+        assert pair.shown("b") == "y"
+        assert "Hello." in pair.asked
+    assert pair.side("b").turns == prompted
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".csv", ".parquet"])
+def test_the_turns_of_both_sides_outlast_a_file(tmp_path: Path, suffix: str) -> None:
+    before = pairs("arena-battles.jsonl")[1:]
+    path = tmp_path / f"pairs{suffix}"
+    write_examples(before, path)
+    after = list(Reading(path))
+    assert [pair.content_hash() for pair in after] == [pair.content_hash() for pair in before]
+    assert after[-1].b_turns == before[-1].b_turns  # type: ignore[union-attr]
+
+
+def messages_of(*texts: str) -> list[dict[str, str]]:
+    roles = ("user", "assistant")
+    return [{"role": roles[place % 2], "content": text} for place, text in enumerate(texts)]
+
+
+@pytest.mark.parametrize(
+    "conversations",
+    [
+        [messages_of("q", "x"), messages_of("q")],
+        [messages_of("q", "x"), messages_of("other", "y")],
+        [messages_of("q", "x", "p", "y"), messages_of("q", "x", "p")],
+        [messages_of("q", "x"), None],
+        [messages_of("q", "x"), "text"],
+        [[], []],
+        [[{"role": "assistant", "content": "x"}], messages_of("q", "x")],
+        [[5], messages_of("q", "x")],
+    ],
+)
+def test_what_is_no_battle_is_counted_and_never_read_in_part(conversations: Any) -> None:
+    assert battle(conversations) is None
+    record = {
         "question_id": "a1",
         "model_a": "m",
         "model_b": "n",
         "winner": "model_a",
-        "turn": 3,
-        "anony": False,
-        "conversation_a": [
-            {"role": role, "content": role} for role in ("user", "assistant", "user", "assistant")
-        ],
-        "conversation_b": [
-            {"role": role, "content": role} for role in ("user", "assistant", "user", "assistant")
-        ],
+        "conversation_a": conversations[0],
+        "conversation_b": conversations[1],
     }
-    single = {
+    good = {
         **record,
-        "conversation_a": record["conversation_a"][:2],
-        "conversation_b": record["conversation_b"][:2],
         "question_id": "a2",
+        "conversation_a": messages_of("q", "x"),
+        "conversation_b": messages_of("q", "y"),
     }
-    reading = Reading([single, record])
+    reading = Reading([good, record])
     assert [pair.id for pair in reading] == ["a2"]
-    assert "1 conversations of several turns" in reading.notice
+    assert "1 battles without two answers to one question" in reading.notice
+
+
+def test_sides_that_say_the_same_before_their_last_replies_share_their_turns() -> None:
+    sides_of_battle = [messages_of("q", "x", "p", end) for end in ("y", "z")]
+    assert battle(sides_of_battle) == {
+        "question": "p",
+        "a": "y",
+        "b": "z",
+        "turns": messages_of("q", "x", "p"),
+        "b_turns": None,
+    }
 
 
 def test_annotations_of_alpaca_eval_have_their_instruction_as_the_question() -> None:

@@ -59,9 +59,10 @@ def test_each_judge_of_mt_bench_has_a_pair_of_its_own_and_all_of_them_one_questi
     assert [(pair.a, pair.b, pair.label, pair.meta["judge"]) for pair in pairs] == [
         ("A1", "B1", "b", "author_2"),
         ("A1", "B1", "b", "expert_1"),
+        ("A2", "B2", "a", "author_2"),
         ("A1", "B1", "tie", "author_3"),
     ]
-    assert {pair.question for pair in pairs} == {"Write."}
+    assert {pair.question for pair in pairs} == {"Write.", "Again."}
     assert {pair.question_id for pair in pairs} == {"81"}
 
 

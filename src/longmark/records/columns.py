@@ -213,7 +213,9 @@ class Columns:
             answers = pair_columns.find(record, self._of_pairs, self._empty)
             if answers is None:
                 return {}, record
-            pair_fields = pair_columns.PairFields(record, answers, self._of_pairs, self._cells)
+            pair_fields = pair_columns.PairFields(
+                record, answers, self._of_pairs, self._cells, self.ignored
+            )
             return pair_fields.read(), pair_fields.rest
         except Problem as problem:
             raise BadRecord(str(problem)) from None

@@ -14,11 +14,13 @@ from pydantic import Field, ValidationError
 from longmark.errors import UserError
 from longmark.records.example import Example, Question
 from longmark.records.files import MOST_VALUES, NotJson, check_values, own_json
+from longmark.records.turn import Turn, shown
 from longmark.records.values import in_one_line
 
 Choice = Literal["a", "b", "tie"]
 Mode = Literal["human/human", "human/model", "model/model"]
 Side = Literal["a", "b"]
+_BOTH: tuple[Side, Side] = ("a", "b")
 
 CATEGORIES = (
     "factoid",
@@ -39,7 +41,7 @@ HUMAN = "human"  # the system of an answer that a person wrote
 _SHARED = frozenset(
     ("question", "contexts", "context_claims", "profile", "task", "level", "options", "meta")
 )
-_SHARED |= {"variant_of", "variant", "turns"}
+_SHARED |= {"variant_of", "variant"}
 
 
 class Pair(Question):
@@ -47,6 +49,7 @@ class Pair(Question):
 
     a, b                 the answers, as they stand; "" is an empty one
     a_system, b_system   who wrote them: a model's name, or `human`
+    b_turns              the conversation up to the question of b, where it differs from that of a, `turns`
     expanded_reference   the reference as prose, with the same key points
     subject              of the question
     category             of the question: one of `CATEGORIES`, or another data set's own
@@ -61,11 +64,13 @@ class Pair(Question):
     _NOT_SCORED: ClassVar[dict[str, Any]] = Question._NOT_SCORED | dict.fromkeys(
         ("labels", "label", "expansion_checks"), True
     )
+    _NOT_SCORED["b_turns"] = Question._NOT_SCORED["turns"]
 
     a: str
     b: str
     a_system: str | None = None
     b_system: str | None = None
+    b_turns: tuple[Turn, ...] = ()
     expanded_reference: str | None = None
     subject: str | None = None
     category: str | None = None
@@ -92,6 +97,32 @@ class Pair(Question):
     def text(self, which: Side) -> str:
         return self.a if which == "a" else self.b
 
+    def turns_of(self, which: Side) -> tuple[Turn, ...]:
+        """The turns before an answer."""
+        return self.b_turns if which == "b" and self.b_turns else self.turns
+
+    @property
+    def has_two_conversations(self) -> bool:
+        """Whether the answers follow different turns, system prompts aside."""
+        of_a, of_b = (
+            [turn for turn in self.turns_of(which) if turn.role != "system"] for which in _BOTH
+        )
+        return of_a != of_b
+
+    @property
+    def asked(self) -> str:
+        """As of a question; where the answers follow different turns, the question alone, since `shown` has them."""
+        return (self.question or "") if self.has_two_conversations else super().asked
+
+    def shown(self, which: Side) -> str:
+        """An answer as a judge is shown it: with the conversation before it where the other one follows different turns."""
+        answer = self.text(which)
+        if not self.has_two_conversations or not answer.strip():
+            return answer
+        turns = (*self.turns_of(which), Turn(role="assistant", text=answer))
+        visible = ((n, turn) for n, turn in enumerate(turns, 1) if turn.role != "system")
+        return f"The answer is the last of these turns.\n{shown(visible)}"
+
     def side(self, which: Side) -> Example:
         """The question with one of the answers, as single-answer metrics see it. Its reference is the expanded one, if
         there is one; its id is the pair's, with `#a` or `#b`."""
@@ -99,6 +130,7 @@ class Pair(Question):
         fields = {
             "id": f"{self.id}#{which}",
             "question_id": self.question_id,
+            **({"turns": turns} if (turns := self.turns_of(which)) else {}),
             "answer": self.text(which),
             "references": self.best_references,
             "system": (self.a_system if which == "a" else self.b_system) or self.system,

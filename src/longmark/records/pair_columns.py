@@ -7,11 +7,13 @@ spaces as `_`), or two columns that --map names. The other columns are those of 
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
 from longmark.options import named
+from longmark.records.conversation import turns_of
 from longmark.records.files import parse_json
 from longmark.records.same import caseless
 from longmark.records.values import Problem, folded, found, missing, name, text
@@ -32,6 +34,7 @@ takes the first answer would be right in every pair."""
 _OTHERS = {
     "a_system": ("model_a", "system_a", "generator_a", "model_1", "model1", "generator_1"),
     "b_system": ("model_b", "system_b", "generator_b", "model_2", "model2", "generator_2"),
+    "b_turns": (),
     "expanded_reference": (),
     "subject": (),
     "category": ("question_category", "question_type"),
@@ -112,7 +115,8 @@ def find(
 
 
 class PairFields:
-    """The fields of one record's pair; `rest` is what is left of it for the example."""
+    """The fields of one record's pair; `rest` is what is left of it for the example. ignored: what of its turns is not
+    read, counted."""
 
     def __init__(
         self,
@@ -120,11 +124,13 @@ class PairFields:
         answers: tuple[str, ...],
         mapped: Mapping[str, str],
         cells: bool,
+        ignored: Counter[str],
     ) -> None:
         self._record = record
         self._answers = answers
         self._mapped = mapped
         self._cells = cells
+        self._ignored = ignored
         self._systems: dict[str, str] = {}  # side -> system
         self.rest = {column: value for column, value in record.items() if column not in answers}
 
@@ -150,6 +156,8 @@ class PairFields:
                 fields["label"] = self._choice(column, raw)
                 if self._grade(raw) not in (None, 0, 1, 2):
                     self.rest[column] = raw  # how strong the preference is
+            elif field == "b_turns":
+                fields[field] = turns_of(raw, self._ignored)
             elif field == "expansion_checks":
                 fields[field] = _parsed(raw)
             elif field == "mode":

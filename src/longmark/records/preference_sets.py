@@ -1,15 +1,28 @@
 """The declarations of published preferences: two answers to a question, and which of them was chosen.
 
-A vote of the arena is on a whole conversation, whose two sides differ from their second turn on, so that a pair, which has
-one question, can hold those of one turn only. Each declaration names the source that its fixture in
-tests/records/published_sets follows.
+A vote of the arena, and one of MT-Bench on a second turn, is on two whole conversations, whose answers differ from the
+first one on: the answers of the pair are the last ones, and each side has its own turns before them. Each declaration
+names the source that its fixture in tests/records/published_sets follows.
 """
 
 from __future__ import annotations
 
 from longmark.records.shapes import Shape
 
-SEVERAL_TURNS = "conversations of several turns, which a pair cannot hold"
+_NO_BATTLE = "battles without two answers to one question"
+_OF_BATTLE = ("question", "a", "b", "turns", "b_turns")
+_CONVERSATIONS = "battle([conversation_a, conversation_b])"
+# Both conversations are whole in a judgment of the first turn, too.
+_JUDGED = (
+    "battle(turn == `1` && [conversation_a[:2], conversation_b[:2]]"
+    " || [conversation_a, conversation_b])"
+)
+_CELLS = "table_battle([prompt, response_a, response_b])"
+
+
+def _battle_fields(battle: str) -> dict[str, str]:
+    return {field: f"{battle}.{field}" for field in _OF_BATTLE}
+
 
 REWARD_BENCH = Shape(
     "RewardBench",
@@ -35,16 +48,14 @@ MT_BENCH_VOTES = Shape(
         # Several people, and some people twice, judged the same two answers.
         "id": "join('-', [to_string(question_id), model_a, model_b, to_string(judge), to_string(row)])",
         "question_id": "question_id",
-        "question": "question(conversation_a[:2])",
-        "a": "answer(conversation_a[:2])",
-        "b": "answer(conversation_b[:2])",
+        **_battle_fields(_JUDGED),
         "a_system": "model_a",
         "b_system": "model_b",
         "label": "winner",
     },
     meta={"judge": "judge"},
     when="type(question_id) == 'number' && !contains(keys(@), 'anony')",
-    skips={"second turns, whose first answers differ": "turn == `2`"},
+    skips={_NO_BATTLE: f"!{_JUDGED}"},
     records_at="[@]",
 )
 
@@ -55,19 +66,13 @@ ARENA_BATTLES = Shape(
     fields={
         "id": "not_null(id, question_id)",
         "question_id": "not_null(question_id, id)",
-        "question": "question(conversation_a)",
-        "a": "answer(conversation_a)",
-        "b": "answer(conversation_b)",
+        **_battle_fields(_CONVERSATIONS),
         "a_system": "model_a",
         "b_system": "model_b",
         "label": "winner",
     },
     meta={"judge": "not_null(judge, judge_hash)"},
-    skips={
-        SEVERAL_TURNS: "conversation_a[?role == 'user'] | [1]",
-        "battles without both texts": "type(answer(conversation_a)) != 'string'"
-        " || type(answer(conversation_b)) != 'string'",
-    },
+    skips={_NO_BATTLE: f"!{_CONVERSATIONS}"},
 )
 
 ARENA_TABLE = Shape(
@@ -78,20 +83,14 @@ ARENA_TABLE = Shape(
     fields={
         "id": "id",
         "question_id": "id",
-        "question": "parsed(prompt)[0]",
-        "response_a": "parsed(response_a)[0]",
-        "response_b": "parsed(response_b)[0]",
+        **_battle_fields(_CELLS),
         "a_system": "model_a",
         "b_system": "model_b",
         "winner_model_a": "winner_model_a",
         "winner_model_b": "winner_model_b",
         "winner_tie": "winner_tie",
     },
-    skips={
-        SEVERAL_TURNS: "type(parsed(prompt)) == 'array' && length(parsed(prompt)) > `1`",
-        "battles without both texts": "type(parsed(response_a)[0]) != 'string'"
-        " || type(parsed(response_b)[0]) != 'string'",
-    },
+    skips={_NO_BATTLE: f"!{_CELLS}"},
 )
 
 ALPACA_EVAL = Shape(

@@ -1,5 +1,7 @@
 """What declarations of preferences need beside JMESPath: the last answers of two conversations, and what was asked.
 
+The sides of a battle (Arena, MT-Bench) are asked the same, and each goes on from its own answers.
+
 The answers of a preference follow the same turns (UltraFeedback, HH-RLHF, the formats of TRL). A conversation is a list of
 messages, or a text as HH-RLHF has it, in which each turn begins with `Human:` or `Assistant:` after a blank line.
 """
@@ -87,18 +89,64 @@ def _of_text(text: str) -> list[Said]:
     ]
 
 
-def battle_choice(record: Any) -> list[dict[str, Any]]:
-    """The choice of a battle of the arena of one turn; [] for any other."""
-    if not isinstance(record, Mapping):
-        return []
-    prompt = messages.parsed(record.get("prompt"))
-    conversation = record.get("conversation_a")
-    questions = (
-        [message for message in conversation if messages.role_of(message) in messages.ASKS]
-        if isinstance(conversation, list)
-        else prompt
+def battle(conversations: Any) -> dict[str, Any] | None:
+    """The last replies of two conversations as `a` and `b`, and their last `question`; of several turns also the messages
+    before the replies, `turns` and `b_turns`. None where a side does not end with a text, or the questions differ."""
+    sides = [_sides_end(messages.parsed(conversation)) for conversation in conversations]
+    if None in sides:
+        return None
+    (before_a, asked_a, a), (before_b, asked_b, b) = filter(None, sides)
+    if asked_a[-1:] != asked_b[-1:]:
+        return None
+    exchange = {"question": asked_a[-1], "a": a, "b": b}
+    if len(before_a) == len(before_b) == 1:
+        return exchange
+    return {**exchange, "turns": before_a, "b_turns": before_b if before_b != before_a else None}
+
+
+def _sides_end(conversation: Any) -> tuple[list[Any], list[str], str] | None:
+    """The messages before the last, the user's texts, and the last as a text; None where that is not the assistant's."""
+    if not isinstance(conversation, list) or not all(map(messages.role_of, conversation)):
+        return None
+    before = conversation[:-1]
+    questions = [
+        messages.message_text(message)
+        for message in before
+        if messages.role_of(message) in messages.ASKS
+    ]
+    answer = messages.answer(conversation)
+    is_answered = bool(conversation) and messages.role_of(conversation[-1]) in messages.ANSWERS
+    return (
+        (before, questions, answer)
+        if is_answered and questions and isinstance(answer, str)
+        else None
     )
-    if not isinstance(questions, list) or len(questions) != 1:
+
+
+def table_battle(cells: Any) -> dict[str, Any] | None:
+    """As `battle`, of lists of texts: those of the user, of a and of b."""
+    questions, *replies = map(messages.parsed, cells)
+    if not isinstance(questions, list) or not all(isinstance(texts, list) for texts in replies):
+        return None
+    if any(len(texts) != len(questions) for texts in replies):
+        return None
+    if not all(isinstance(text, str) for texts in (questions, *replies) for text in texts):
+        return None
+    return battle(
+        [
+            [
+                {"role": role, "content": text}
+                for exchange in zip(questions, texts, strict=True)
+                for role, text in zip(("user", "assistant"), exchange, strict=True)
+            ]
+            for texts in replies
+        ]
+    )
+
+
+def battle_choice(record: Any) -> list[dict[str, Any]]:
+    """The choice of a battle of the arena, which is between two whole conversations."""
+    if not isinstance(record, Mapping):
         return []
     choice = _winner(record)
     rater = record.get("judge") or record.get("judge_hash") or record.get("evaluation_session_id")

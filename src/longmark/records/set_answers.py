@@ -83,33 +83,43 @@ def mt_bench_ratings(record: Any) -> list[dict[str, Any]]:
 
 
 def mt_bench_games(record: Any) -> list[dict[str, Any]]:
-    """The two choices of a judge between first turns, each with the model whose answer it saw first as `a`; an `error` is
-    no choice."""
-    if not isinstance(record, Mapping) or record.get("turn", 1) != 1:
-        return []
+    """The two choices of a judge, each with the model whose answer it saw first as `a`; an `error` is no choice."""
     games = (
         ("g1_winner", "model_1", "model_2"),
         ("g2_winner", "model_2", "model_1"),
     )
     return [
-        {
-            "a": record.get(a),
-            "b": record.get(b),
-            "rater": _judge(record.get("judge")),
-            "choice": {a: "a", b: "b", "tie": "tie"}[record[column]],
-        }
+        vote
         for column, a, b in games
-        if record.get(column) in (a, b, "tie")
+        for vote in _votes(record, a, b, {a: "a", b: "b", "tie": "tie"}, column)
     ]
 
 
 def mt_bench_votes(record: Any) -> list[dict[str, Any]]:
-    """The choice of a person or of a judge between the first turns of two models."""
-    if not isinstance(record, Mapping) or record.get("turn", 1) != 1:
+    """The choice of a person or of a judge between the answers of two models."""
+    ties = dict.fromkeys(("tie", "tie (bothbad)", "tie (inconsistent)"), "tie")
+    return _votes(record, "model_a", "model_b", _SIDES | ties, "winner")
+
+
+def _votes(
+    record: Any, a: str, b: str, choices: Mapping[str, str], column: str
+) -> list[dict[str, Any]]:
+    """A choice under the names of the two answers. Those to a first turn are the models' answers to the question, and the
+    turns that `--turns each` makes of conversations, `QUESTION-MODEL#2`; those to a second turn are `#4`."""
+    winner = record.get(column) if isinstance(record, Mapping) else None
+    if not isinstance(winner, str) or winner not in choices:
         return []
-    winner = str(record.get("winner"))
-    choice = "tie" if winner.startswith("tie") else _SIDES.get(winner)
-    return [{"rater": _judge(record.get("judge")), "choice": choice}] if choice else []
+    question = record.get("question_id")
+    forms = {1: ("{1}", "{0}-{1}#2"), 2: ("{0}-{1}#4",)}.get(record.get("turn", 1), ())
+    return [
+        {
+            "a": form.format(question, record.get(a)),
+            "b": form.format(question, record.get(b)),
+            "rater": _judge(record.get("judge")),
+            "choice": choices[winner],
+        }
+        for form in forms
+    ]
 
 
 def _judge(judge: Any) -> Any:

@@ -54,6 +54,7 @@ EXAMPLE_COLUMNS = Example.columns()
 PAIR_COLUMNS = Pair.columns()
 
 _ROW_JSON = ("evidence", "signature", "usage", "automatic", "versions")
+_TURNS = ("turns", "b_turns")
 _EXAMPLE_JSON = (
     "profile",
     "options",
@@ -61,7 +62,7 @@ _EXAMPLE_JSON = (
     "meta",
     "labels",
     "expansion_checks",
-    "turns",
+    *_TURNS,
     *CARRIED,
 )
 _NAMES = ("example_id", "question_id", "system", "metric", "status")
@@ -286,7 +287,9 @@ def _flat_example(columns: Sequence[str], example: Answered) -> dict[str, Any]:
     record = {name: getattr(example, name) for name in columns}
     record["contexts"] = [{"id": context.id, "text": context.text} for context in example.contexts]
     record["references"] = list(example.references)
-    record["turns"] = [turn.model_dump(exclude_defaults=True) for turn in example.turns] or None
+    for column in set(_TURNS) & record.keys():
+        turns = record[column]
+        record[column] = [turn.model_dump(exclude_defaults=True) for turn in turns] or None
     return record | {
         name: _json(record[name]) for name in _EXAMPLE_JSON if record.get(name) is not None
     }

@@ -11,6 +11,7 @@ from typing import Any
 from longmark.records import Pair, Row
 from longmark.records.evidence import Choices, Chosen, SideScores
 from longmark.records.pair import Side
+from longmark.records.turn import Turn
 from longmark.report.format import counted, share
 from longmark.report.view import View, ViewCell
 
@@ -62,10 +63,18 @@ def sides(pair: Pair) -> list[dict[str, Any]]:
         {
             "side": side,
             "text": pair.text(side),
+            "turns": _lines(pair.b_turns) if side == "b" else [],
             "system": system or "",
             "preferred": pair.label == side,
         }
         for side, system in systems_of_sides
+    ]
+
+
+def _lines(turns: Iterable[Turn]) -> list[dict[str, Any]]:
+    return [
+        {"number": number, "turn": turn, "scored": False, "quoted": {}}
+        for number, turn in enumerate(turns, 1)
     ]
 
 

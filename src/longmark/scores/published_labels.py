@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from longmark.records.preference_sets import SEVERAL_TURNS
 from longmark.scores.label_tool import LabelTool
 
 FAITHBENCH = LabelTool(
@@ -56,7 +55,6 @@ AGGREFACT = LabelTool(
     columns={"example_id": "digest([dataset, doc, claim])", "value": "label"},
 )
 _FASTCHAT = "lm-sys/FastChat (fastchat/llm_judge: model_judgment/*.jsonl of gen_judgment.py)"
-_SECOND_TURN = {"judgments of second turns": "[@][?turn != `1`]"}
 MT_BENCH_RATINGS = LabelTool(
     "MT-Bench ratings",
     _FASTCHAT,
@@ -79,7 +77,7 @@ MT_BENCH_GAMES = LabelTool(
         "rater": "mt_bench_games(@)[].rater",
         "choice": "mt_bench_games(@)[].choice",
     },
-    ignored=_SECOND_TURN | {"games without a choice": "[g1_winner, g2_winner][?@ == 'error']"},
+    ignored={"games without a choice": "[g1_winner, g2_winner][?@ == 'error']"},
 )
 MT_BENCH_VOTES = LabelTool(
     "MT-Bench judgments",
@@ -87,12 +85,11 @@ MT_BENCH_VOTES = LabelTool(
     keys=("question_id", "model_a", "model_b", "winner", "judge"),
     columns={
         "question_id": "question_id",
-        "a": "model_a",
-        "b": "model_b",
+        "a": "mt_bench_votes(@)[].a",
+        "b": "mt_bench_votes(@)[].b",
         "rater": "mt_bench_votes(@)[].rater",
         "choice": "mt_bench_votes(@)[].choice",
     },
-    ignored=_SECOND_TURN,
 )
 
 _ARENA = {
@@ -108,7 +105,6 @@ ARENA_BATTLES = LabelTool(
     keys=("model_a", "model_b", "winner", "conversation_a", "conversation_b"),
     when="type(question_id) != 'number' || contains(keys(@), 'anony')",
     columns=_ARENA,
-    ignored={SEVERAL_TURNS: "[@][?conversation_a[?role == 'user'] | [1]]"},
 )
 ARENA_TABLE = LabelTool(
     "battles of the arena, a table",
@@ -116,7 +112,6 @@ ARENA_TABLE = LabelTool(
     keys=("model_a", "model_b", "prompt", "response_a", "response_b", "winner_model_a"),
     when="type(prompt) == 'array' || starts_with(prompt, '[')",
     columns=_ARENA,
-    ignored={SEVERAL_TURNS: "[@][?length(parsed(prompt)) > `1`]"},
 )
 
 FEEDBACK = LabelTool(

@@ -87,3 +87,35 @@ def test_the_verb(tmp_path: Path) -> None:
             == firsts
         )
     assert run(*words[:3], "t.txt", *words[4:], home=tmp_path / "home", cwd=tmp_path).code == 2
+
+
+def test_joined_answers_of_conversations_keep_the_turns_before_them(tmp_path: Path) -> None:
+    def conversation(first: str, last: str) -> dict[str, Any]:
+        texts = ("Hi", first, "And now?", last)
+        roles = ("user", "assistant") * 2
+        turns = [{"role": role, "content": text} for role, text in zip(roles, texts, strict=True)]
+        return {"question_id": "c", "turns": turns}
+
+    sources = [
+        write_jsonl(tmp_path / f"{name}.jsonl", [conversation(first, name)])
+        for name, first in (("left", "Hello."), ("right", "Hey."), ("third", "Hello."))
+    ]
+    (differing,) = join(sources[0], sources[1], keep_order=True).pairs
+    assert (differing.question, differing.a, differing.b) == ("And now?", "left", "right")
+    assert [turn.text for turn in differing.turns] == ["Hi", "Hello.", "And now?"]
+    assert [turn.text for turn in differing.b_turns] == ["Hi", "Hey.", "And now?"]
+    (alike,) = join(sources[0], sources[2], keep_order=True).pairs
+    assert [turn.text for turn in alike.turns] == ["Hi", "Hello.", "And now?"]
+    assert alike.b_turns == ()
+    single = _single_pair(tmp_path)
+    assert (single.turns, single.b_turns) == ((), ())
+
+
+def _single_pair(folder: Path) -> Pair:
+    exchange = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "x"}]
+    one = write_jsonl(folder / "one.jsonl", [{"turns": exchange}])
+    other = write_jsonl(
+        folder / "other.jsonl", [{"turns": [exchange[0], {**exchange[1], "content": "y"}]}]
+    )
+    (pair,) = join(one, other).pairs
+    return pair

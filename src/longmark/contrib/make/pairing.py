@@ -19,6 +19,7 @@ from longmark.records import Example, Pair
 from longmark.records.documents import REMEDY, SharedDocuments
 from longmark.records.pair import HUMAN, Mode
 from longmark.records.read import Reading
+from longmark.records.turn import Turn
 
 _OF_THE_QUESTION = ("question_id", "question", "profile", "task", "level", "options")
 
@@ -163,7 +164,9 @@ def _hash(answers: tuple[Example, Example], seed: int) -> bytes:
 
 def pair(a: Example, b: Example, **extra: Any) -> Pair:
     """The pair of two answers to one question. References are those of the first that has some. Passages are kept where
-    both have the same: what each system retrieved is no context of the question."""
+    both have the same: what each system retrieved is no context of the question. Each side keeps the turns before it."""
+    turns = _turns_before(a)
+    b_turns = _turns_before(b)
     shared = {name: value for name in _OF_THE_QUESTION if (value := getattr(a, name)) is not None}
     mode: Mode | None = extra.pop("mode", None)
     return Pair(
@@ -174,6 +177,8 @@ def pair(a: Example, b: Example, **extra: Any) -> Pair:
         b=b.answer or "",
         a_system=a.system,
         b_system=b.system,
+        turns=turns,
+        b_turns=b_turns if b_turns != turns else (),
         mode=mode or _mode(a.system, b.system),
         **{
             name: a.meta[name]
@@ -182,6 +187,13 @@ def pair(a: Example, b: Example, **extra: Any) -> Pair:
         },
         **(shared | extra),
     )
+
+
+def _turns_before(answer: Example) -> tuple[Turn, ...]:
+    """The turns before an answer, which is the last one; () of a single question, which needs none."""
+    is_last = bool(answer.turns) and answer.turns[-1].role == "assistant"
+    before = answer.turns[:-1] if is_last else answer.turns
+    return before if len(before) > 1 else ()
 
 
 def _mode(*systems: str | None) -> Mode:

@@ -83,14 +83,14 @@ def texts_of(pair: Pair, first: Side = "a") -> dict[str, str]:
         "context": numbered(context.text for context in pair.contexts),
         "reference": references[0] if len(references) == 1 else numbered(references),
         "question": pair.asked,
-        "answer_a": pair.text(first),
-        "answer_b": pair.text(_other(first)),
+        "answer_a": pair.shown(first),
+        "answer_b": pair.shown(_other(first)),
     }
 
 
 def equal(pair: Pair) -> Score | None:
     """The tie of two answers that are the same but for the space around them."""
-    if pair.a.strip() != pair.b.strip():
+    if pair.a.strip() != pair.b.strip() or pair.has_two_conversations:
         return None
     return Score(0.0, {"rule": "the answers are equal: a tie, no judge was asked"}, automatic=True)
 

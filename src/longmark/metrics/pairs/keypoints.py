@@ -132,7 +132,9 @@ async def score(pair: Pair, models: Models, params: Any) -> Score:
     points = await key_points(models, pair, params)
     if not points:
         raise NoScore("undefined", "The reference has no key point.")
-    jobs = [(judge, answer) for judge in models.judges for answer in (pair.a, pair.b)]
+    jobs = [
+        (judge, answer) for judge in models.judges for answer in (pair.shown("a"), pair.shown("b"))
+    ]
     # One answer after the other: the calls of one begin with the same text, which a cache of prompts then holds.
     looked = [await _look(models, judge, pair.asked, answer, points) for judge, answer in jobs]
     verdicts = {}

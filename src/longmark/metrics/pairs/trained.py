@@ -189,7 +189,10 @@ async def score(pair: Pair, models: Models, params: Any) -> Score:
         return tie
     choices: list[Chosen] = []
     for judge in models.judges:
-        sides = [{**_texts(texts_of(pair)), "answer": words} for words in (pair.a, pair.b)]
+        sides = [
+            {**_texts(texts_of(pair)), "answer": words}
+            for words in (pair.shown("a"), pair.shown("b"))
+        ]
         a, b = await concurrently(partial(_ask, judge, models, params, layout.number), sides)
         chosen_side = verdict_of(a[0], b[0])[0]
         details: dict[str, Any] = {"ratings": {"a": a[0], "b": b[0]}, "replies": [a[1], b[1]]}
