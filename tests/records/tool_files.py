@@ -214,6 +214,9 @@ READ: dict[str, tuple[str, tuple[Any, ...], int, str | None, dict[str, int]]] = 
         *(2, "gemini-2.5-flash", {}),
     ),
     "healthbench.jsonl": ("HealthBench", TOLD, 1, "gpt-5", {}),
+    "healthbench-meta.jsonl": (
+        *("criteria that physicians labelled (HealthBench)", (*NILE[:2], (), ()), 2, None, {}),
+    ),
     "research-rubrics.jsonl": ("ResearchRubrics", (*NILE[:2], (), ()), 1, "gpt-5", {}),
     "open-rag-eval.csv": (
         "open-rag-eval answers",

@@ -205,6 +205,16 @@ EXPECTED: dict[str, tuple[str, list[tuple[Any, ...]], str]] = {
         ],
         "nothing",
     ),
+    "healthbench_meta.jsonl": (
+        "HealthBench's labels of physicians",
+        [
+            ("77672b13776c4996 criterion Says that it is in Africa.", "", "d1", "met", "true"),
+            ("77672b13776c4996 criterion Says that it is in Africa.", "", "d2", "met", "true"),
+            ("074ba129fb43410d criterion Says how long it is.", "", "d1", "met", "false"),
+            ("074ba129fb43410d criterion Says how long it is.", "", "d2", "met", "true"),
+        ],
+        "nothing",
+    ),
     "hagrid.jsonl": (
         "HAGRID",
         [

@@ -78,7 +78,7 @@ def test_two_labels_of_one_person_in_one_record_are_of_two_people(tmp_path: Path
     ("column", "values", "option"),
     [
         ("model", ("small", "large"), "mapping={'system': 'model'}"),
-        ("criterion", ("clear", "whole"), "mapping={'label': 'criterion'}"),
+        ("aspect", ("clear", "whole"), "mapping={'label': 'aspect'}"),
         ("note", ("same", "same"), ""),
     ],
 )

@@ -160,6 +160,20 @@ REPORT_REQUESTS = Shape(
     },
 )
 
+HEALTHBENCH_META = Shape(
+    "criteria that physicians labelled (HealthBench)",
+    "openai/simple-evals at ee3b031 (healthbench_meta_eval.py, examples of INPUT_PATH: a completion and a criterion)",
+    keys=("completion", "completion_id", "prompt", "prompt_id", "rubric", "binary_labels"),
+    # an id for each criterion: one completion can have several lines
+    fields={
+        "id": "digest([completion_id, rubric])",
+        "question_id": "prompt_id",
+        "answer": "completion",
+        "criteria": "[{criterion: rubric, points: `1`, tags: [category][?@]}]",
+    },
+    conversation=("prompt",),
+)
+
 NUGGETS = Shape(
     "lists of nuggets",
     "nuggetizer at d00dc3e (src/nuggetizer/cli/adapters.py, create_output_record), TREC RAG",
@@ -181,5 +195,6 @@ SHAPES = (
     BEIR_CORPUS,
     TREC_TOPICS,
     REPORT_REQUESTS,
+    HEALTHBENCH_META,
     NUGGETS,
 )

@@ -19,7 +19,8 @@ from longmark.records.values import text as characters
 from longmark.records.write import of_spreadsheet
 from longmark.scores.answer_parts import (
     CITATION,
-    NUGGET,
+    NAMED_UNITS,
+    SENTENCE,
     SENTENCE_END,
     SENTENCE_START,
     AnswerPart,
@@ -172,7 +173,7 @@ class LabelColumns:
 
     def _check_needed(self, names: Mapping[Any, None]) -> None:
         """UserError for a field without a column that every file of this form has."""
-        part_columns = (SENTENCE_START, SENTENCE_END) if self.parts not in ("", NUGGET) else ()
+        part_columns = (SENTENCE_START, SENTENCE_END) if self.parts in (SENTENCE, CITATION) else ()
         of_raters = {"rater", self._value_field} if self._raters else set()
         needed = dict.fromkeys((*self.form.needed, *self._filled, *part_columns))
         absent = [name for name in needed if name not in self._column and name not in of_raters]
@@ -305,9 +306,8 @@ class LabelColumns:
 
     def _part(self, record: Mapping[str, Any], answer: str) -> AnswerPart:
         """The part of an answer that a line is about. Raises Problem."""
-        if self.parts == NUGGET:
-            nugget = self._name(record, NUGGET)
-            return AnswerPart(answer, 0, 0, nugget=nugget)
+        if self.parts in NAMED_UNITS:
+            return AnswerPart(answer, 0, 0, self.parts, self._name(record, self.parts))
         start, end = (
             read_place(self.column(name), self._cell(record, name))
             for name in (SENTENCE_START, SENTENCE_END)
@@ -317,7 +317,7 @@ class LabelColumns:
                 f"{self.column(SENTENCE_END)}: is {end}, which is not behind {self.column(SENTENCE_START)} ({start})"
             )
         citation = self._name(record, CITATION) if self.parts == CITATION else ""
-        return AnswerPart(answer, start, end, citation)
+        return AnswerPart(answer, start, end, self.parts, citation)
 
     def _is_left_out(self, record: Mapping[str, Any], raw: Any) -> bool:
         """Whether the caller leaves a value out, which is counted then."""
@@ -418,7 +418,7 @@ class LabelColumns:
 
 
 def _labelled_parts(columns: Mapping[str, Any]) -> str:
-    """What of an answer is labelled: `sentence`, `citation`, `nugget`, "" for the whole answer."""
+    """What of an answer is labelled: `sentence`, `citation`, `nugget`, `criterion`, "" for the whole answer."""
     if SENTENCE_START in columns or SENTENCE_END in columns:
-        return CITATION if CITATION in columns else "sentence"
-    return NUGGET if NUGGET in columns else ""
+        return CITATION if CITATION in columns else SENTENCE
+    return next((unit for unit in NAMED_UNITS if unit in columns), "")

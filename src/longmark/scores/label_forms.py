@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from longmark.scores.answer_parts import CITATION, NUGGET, SENTENCE_END, SENTENCE_START
+from longmark.scores.answer_parts import CITATION, NAMED_UNITS, SENTENCE_END, SENTENCE_START
 from longmark.scores.answer_texts import A_SHA256, ANSWER_SHA256, B_SHA256
 from longmark.scores.label_scales import LABEL_SCALE
 
@@ -49,7 +49,7 @@ RATING_COLUMNS = (
     SENTENCE_START,
     SENTENCE_END,
     CITATION,
-    NUGGET,
+    *NAMED_UNITS,
 )
 RATINGS = LabelForm({name: name for name in RATING_COLUMNS})
 SCORE_RATINGS = LabelForm(

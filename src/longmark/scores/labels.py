@@ -3,8 +3,8 @@
 Ratings:  example_id, value; and label (its name), rater, system if there are several; and inclusion_probability, the
           probability with which the answer was chosen for labelling, if that was not the same for all;
           answer_sha256, of the text that was labelled (`answer_texts`); label_scale, that it was labelled on
-          (`label_scales`); sentence_start, sentence_end and citation, or nugget, if parts of answers were labelled
-          (`answer_parts`)
+          (`label_scales`); sentence_start, sentence_end and citation, or nugget or criterion, if parts of answers were
+          labelled (`answer_parts`)
           or, as SCORE has them: item, label (the value); and dimension (its name), rater, system
 Choices:  a, b, choice (a, b or tie, or a graded preference); and question_id, label, rater if there are several; a was
           shown first; a_sha256, b_sha256. A graded preference is a number: below 0 for a, 0 for a tie, above 0 for b
@@ -100,8 +100,8 @@ class Labels(Observations):
     """The labels of a file, or of records. Each is an `Observation`; of a choice, `given` has a and b. Closed as
     `Observations` is.
 
-    name: of the file; choices: whether it holds choices; parts: what of an answer is labelled, `sentence`, `citation` or
-    `nugget`, "" for the whole answer; by: the columns of the groups, whose values are in `given`;
+    name: of the file; choices: whether it holds choices; parts: what of an answer is labelled, `sentence`, `citation`,
+    `nugget` or `criterion`, "" for the whole answer; by: the columns of the groups, whose values are in `given`;
     scales: label -> the scale that the file declares for it; empty: lines without a value, which are left out; words:
     label -> the words of those that have a word for none in place of a value; replaced: labels in whose place a later
     one of the same rater counts; alike: sentences on raters whose names look the same; notices: all of this that

@@ -48,6 +48,18 @@ REWARD_BENCH_2 = LabelTool(
         "value": "completion_labels(@)[].value",
     },
 )
+HEALTHBENCH_META = LabelTool(
+    "HealthBench's labels of physicians",
+    "openai/simple-evals at ee3b031 (healthbench_meta_eval.py, examples of INPUT_PATH): whether the criterion is met",
+    keys=("completion", "completion_id", "prompt_id", "rubric", "binary_labels"),
+    columns={
+        "example_id": "digest([completion_id, rubric])",
+        "criterion": "rubric",
+        "label": "not_null('met')",
+        "rater": "anonymized_physician_ids[]",
+        "value": "binary_labels[]",
+    },
+)
 AGGREFACT = LabelTool(
     "LLM-AggreFact",
     "lytang/LLM-AggreFact (README.md: dataset_info): 1 for a claim that its document supports",
@@ -204,6 +216,7 @@ TOOLS = (
     HAGRID,
     RAGTRUTH,
     REWARD_BENCH_2,
+    HEALTHBENCH_META,
     AGGREFACT,
     MT_BENCH_RATINGS,
     MT_BENCH_GAMES,

@@ -82,7 +82,8 @@ def reading(*rows: Row, text: str = ANSWER) -> SentenceReading:
 
 
 def scores(read: SentenceReading, sentence: int, citation: str = "") -> dict[str, Any]:
-    return read.scores(AnswerPart("ice", *SENTENCES[sentence], citation))
+    unit = "citation" if citation else "sentence"
+    return read.scores(AnswerPart("ice", *SENTENCES[sentence], unit, citation))
 
 
 def test_the_places_of_the_sentences_are_those_that_are_meant() -> None:

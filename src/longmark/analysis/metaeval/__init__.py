@@ -52,8 +52,8 @@ def metaeval(
     rows      a run's folder, a file of rows, Rows, or several of these; or RAGChecker's file of scored pairs; with
               `scores` tables that have a column for each metric
     human     a file of ratings (`example_id, label, value, rater`), of answers or of parts of them
-              (`sentence_start`, `sentence_end`, `citation`), or of choices (`question_id, a, b, choice, rater`), such
-              records, or RAGChecker's file of labelled pairs
+              (`sentence_start`, `sentence_end`, `citation`; `nugget`; `criterion`), or of
+              choices (`question_id, a, b, choice, rater`), such records, or RAGChecker's file of labelled pairs
     options   the fields of `MetaevalOptions`
 
     UserError and its subclasses if a side cannot be read, or nothing can be joined; UnknownName for an unknown option.
@@ -175,11 +175,14 @@ def _wide(
     rows: Source | Sequence[Source], parts: str, chosen: MetaevalOptions
 ) -> list[Source | ScoredParts]:
     """The scores of wide tables, and of the run folders beside them."""
+    from longmark.scores.answer_parts import plural
     from longmark.scores.wide_scores import wide_scores
 
     option = named("scores", group=MetaevalGroups)
     if parts:
-        raise UserError(f"{option} reads scores of whole answers, and the labels are of {parts}s")
+        raise UserError(
+            f"{option} reads scores of whole answers, and the labels are of {plural(parts)}"
+        )
     listed = [rows] if isinstance(rows, str | Path) else list(rows)
     tables = [Path(table) for table in listed if isinstance(table, str | Path)]
     if len(tables) < len(listed):

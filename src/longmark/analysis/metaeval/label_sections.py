@@ -13,6 +13,7 @@ from longmark.report.document import Section
 from longmark.report.figures import Figure
 from longmark.report.format import LOWER, counted, metric_titles
 from longmark.report.tables import Column, Table
+from longmark.scores.answer_parts import plural
 
 METRIC = Column("metric", kind="metric")
 _PAIR = (
@@ -133,7 +134,7 @@ def _correlation(part: RatingLabel) -> Section:
         label=lambda metric: words[metric.metric],
         note="Above 0: the metric agrees with the raters (reversed where lower is better). Kendall: tau-b. "
         f"Intervals by {interval}, Fisher's scale.",
-        unit=f"{part.unit}s",
+        unit=plural(part.unit),
     )
     rated = [
         metric
@@ -153,7 +154,7 @@ def _correlation(part: RatingLabel) -> Section:
     drawn = grid.forest(f"Spearman's rho with the mean human rating: {part.label}", "Spearman", 0.0)
     return Section(
         "Correlation with human ratings",
-        f"Over all rated {part.unit}s.",
+        f"Over all rated {plural(part.unit)}.",
         (grid.table(),),
         (drawn, *scatters),
     )
@@ -327,7 +328,7 @@ def _classes(part: RatingLabel) -> Section:
         lines = [
             (metric, result.n, result.error, result.right) for metric, result in scaled.items()
         ]
-        tables.append(Table("errors", f"Error over all {part.unit}s", columns, lines))
+        tables.append(Table("errors", f"Error over all {plural(part.unit)}", columns, lines))
         of_class = [
             Column(name, lambda row, i=i: row.nearest[i], key=f"nearest_{i}")  # type: ignore[misc]
             for i, name in enumerate(names.values())

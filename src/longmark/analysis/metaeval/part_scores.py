@@ -1,6 +1,6 @@
 """What metrics say of the parts of answers, as scores beside people's labels of them.
 
-Of nuggets see `nugget_scores`; the rest is of sentences and citations.
+Of nuggets and criteria see `named_part_scores`; the rest is of sentences and citations.
 
 The evidence of a metric with the view `support` has claims (`records.evidence.Support`). A claim belongs to the
 sentence in which its quote begins; without a quote to the sentence that has most of its words, at least half (as in
@@ -29,13 +29,19 @@ from pathlib import Path
 from statistics import fmean
 from typing import NamedTuple
 
-from longmark.analysis.metaeval.nugget_scores import NuggetReading, says_of_nuggets
+from longmark.analysis.metaeval.named_part_scores import (
+    NamedReading,
+    clusters_of_criteria,
+    says_of_named,
+)
 from longmark.errors import UserError
+from longmark.options import named
 from longmark.records import Example, Row, Usage
 from longmark.records.evidence import CitedClaim, SourceFate, Support, SupportedClaim
 from longmark.records.metric_name import base_of
+from longmark.records.same import comparable
 from longmark.report.placing import placed
-from longmark.scores.answer_parts import NUGGET, AnswerPart
+from longmark.scores.answer_parts import CRITERION, NAMED_UNITS, NUGGET, AnswerPart, plural
 from longmark.scores.answer_texts import ANSWER_SHA256, answer_sha256
 from longmark.scores.answers import ScoredParts, Source
 from longmark.scores.files import examples_of, rows_of, source_of
@@ -70,6 +76,26 @@ _PartScore = float | tuple[str, str]
 _PartScores = dict[str, _PartScore]
 
 
+class _UnitScores(NamedTuple):
+    """Where the scores of a unit are from. view: of their metrics; metrics: what to run; remedy: the end of a message
+    on a run that has none."""
+
+    view: str
+    metrics: str
+    remedy: str = ""
+
+
+_SENTENCES = _UnitScores("support", "citations or ragchecker")
+_UNITS = {
+    NUGGET: _UnitScores("support", "nuggets"),
+    CRITERION: _UnitScores(
+        "cells",
+        "criteria",
+        ". If the column `criterion` names the question that raters were asked, name it: ",
+    ),
+}
+
+
 class AnswerName(NamedTuple):
     """An answer as labels name it. digest: of its text, None where the labels do not have it."""
 
@@ -98,7 +124,7 @@ def scored_parts(sources: Source | Sequence[Source], human: Labels) -> list[Scor
     for source in listed:
         if not isinstance(source, str | Path):
             raise UserError(
-                f"{human.name} has labels of {human.parts}s; scores of these are read from a run folder, which has "
+                f"{human.name} has labels of {plural(human.parts)}; scores of these are read from a run folder, which has "
                 "the texts of the answers and the evidence. Name run folders"
             )
         scored.append(_of_source(source_of(Path(source)), parts, human))
@@ -108,8 +134,37 @@ def scored_parts(sources: Source | Sequence[Source], human: Labels) -> list[Scor
             f"nothing in {human.name} belongs to an answer of {', '.join(str(source.path) for source in scored)}: "
             f"example_id, and system where the file has it, must be those of the rows; the file has {ids}"
         )
-    notices = tuple(_without_scores(scored, human.parts))
-    return [replace(scored[0], notices=notices), *scored[1:]]
+    notices = list(_without_scores(scored, human.parts))
+    if human.parts == CRITERION:
+        labelled = (part for parts_of_answer in parts.values() for part in parts_of_answer)
+        scored, notice = _clustered(scored, {part.name: comparable(part.text) for part in labelled})
+        notices += filter(None, [notice])
+    return [replace(scored[0], notices=tuple(notices)), *scored[1:]]
+
+
+def _clustered(
+    sources: Sequence[ScoredParts], criterion_of: Mapping[str, str]
+) -> tuple[list[ScoredParts], str]:
+    """The sources with the clusters of criteria in place of the questions, and a notice of it. criterion_of: by the name
+    of the part."""
+    clusters, notice = clusters_of_criteria(
+        {
+            (row.question_id, criterion_of[row.example_id]): None
+            for source in sources
+            for row in source.rows
+        }
+    )
+    clustered = [
+        replace(
+            source,
+            rows=[
+                replace(row, question_id=clusters[row.question_id, criterion_of[row.example_id]])
+                for row in source.rows
+            ],
+        )
+        for source in sources
+    ]
+    return clustered, notice
 
 
 def _of_source(
@@ -120,20 +175,21 @@ def _of_source(
     manifest = read_manifest(path)
     refuse_pairs((manifest,))
     facts = manifest.metrics()
+    of_unit = _UNITS.get(human.parts, _SENTENCES)
     examples = _labelled_examples(path, parts)
     ids = {example.id for example in examples.values()}
     rows_of_answer: dict[tuple[str, str], list[Row]] = {}
     for row in rows_of(path):
         view = facts[row.metric].view[0] if row.metric in facts else ""
-        if view == "support" and row.example_id in ids:
+        if view == of_unit.view and row.example_id in ids:
             rows_of_answer.setdefault((row.example_id, row.system), []).append(row)
-    if human.parts == NUGGET:
-        rows_of_answer = _of_nuggets(rows_of_answer, facts)
+    if human.parts in NAMED_UNITS:
+        rows_of_answer = _of_named(rows_of_answer, facts, human.parts)
     if ids and not rows_of_answer:
-        metrics = "nuggets" if human.parts == NUGGET else "citations or ragchecker"
+        remedy = of_unit.remedy and of_unit.remedy + named("mapping", {"label": human.parts})
         raise UserError(
-            f"{path}: none of its metrics says anything of single {human.parts}s, which {human.name} labels; run "
-            f"{metrics} on these answers"
+            f"{path}: none of its metrics says anything of single {plural(human.parts)}, which {human.name} labels; "
+            f"run {of_unit.metrics} on these answers{remedy}"
         )
     rows: list[Row] = []
     texts: dict[str, str] = {}
@@ -157,20 +213,22 @@ def _of_source(
     )
 
 
-def _of_nuggets(
-    rows_of_answer: Mapping[tuple[str, str], list[Row]], facts: Mapping[str, MetricFacts]
+def _of_named(
+    rows_of_answer: Mapping[tuple[str, str], list[Row]],
+    facts: Mapping[str, MetricFacts],
+    unit: str,
 ) -> dict[tuple[str, str], list[Row]]:
-    """Those of metrics that say of some answer which nuggets it holds."""
+    """Those of metrics that say of some answer which nuggets it holds, or which criteria it meets."""
     rows_of_family: dict[tuple[str, str], list[Row]] = {}
     for rows in rows_of_answer.values():
         for row in rows:
             rows_of_family.setdefault(_family(row, facts), []).append(row)
-    families = {family for family, rows in rows_of_family.items() if says_of_nuggets(rows)}
-    nugget_rows = {
+    families = {family for family, rows in rows_of_family.items() if says_of_named(rows, unit)}
+    named_rows = {
         answer: [row for row in rows if _family(row, facts) in families]
         for answer, rows in rows_of_answer.items()
     }
-    return {answer: rows for answer, rows in nugget_rows.items() if rows}
+    return {answer: rows for answer, rows in named_rows.items() if rows}
 
 
 def _family(row: Row, facts: Mapping[str, MetricFacts]) -> tuple[str, str]:
@@ -229,10 +287,10 @@ def _of_answer(
     families: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         families.setdefault(_family(row, facts), []).append(row)
-    readings: dict[tuple[str, str], SentenceReading | NuggetReading] = {}
+    readings: dict[tuple[str, str], SentenceReading | NamedReading] = {}
     for key, family in families.items():
-        if parts[0].nugget:
-            readings[key] = NuggetReading.of(family)
+        if parts[0].unit in NAMED_UNITS:
+            readings[key] = NamedReading.of(family, parts[0].unit)
         else:
             readings[key] = SentenceReading.of(
                 text,

@@ -28,6 +28,7 @@ from longmark.report.document import Document, Section, folded_after
 from longmark.report.figures import Figure
 from longmark.report.format import counted, fixed, listed, metric_titles
 from longmark.report.tables import Column, Table
+from longmark.scores.answer_parts import plural
 from longmark.scores.label_scales import shown_classes
 from longmark.stats.agreement import GWET_AC1
 from longmark.stats.results import Estimate
@@ -43,7 +44,8 @@ def document(metaeval: Metaeval) -> Document:
         kind="meta-evaluation",
         title=f"Metrics against human {_given(part)}",
         lede=f"{counted(len(metaeval.metrics), 'metric')}, {counted(len(metaeval.labels), 'label')}, "
-        f"{counted(metaeval.joined, f'{_done(part)} {_what(part)}')}; scores from {', '.join(metaeval.sources)}; "
+        f"{metaeval.joined:,} {_done(part)} {_counted_as(metaeval.joined, part)}; "
+        f"scores from {', '.join(metaeval.sources)}; "
         f"human {_given(part)} from {metaeval.human}",
         sections=sections(metaeval),
         notices=metaeval.notices,
@@ -218,7 +220,7 @@ def _summary(part: RatingLabel | ChoiceLabel, alpha: float) -> Table:
         _highest_first(part, alpha),
         columns,
         note=note,
-        unit=f"{_what(part)}s",
+        unit=plural(_what(part)),
         beside=(
             *baseline,
             Column("p (Holm)", lambda row: conclusions[row.metric][1], kind="p"),
@@ -254,7 +256,7 @@ def _in_words(part: RatingLabel | ChoiceLabel, alpha: float) -> str:
             f"on which they differ, and sharpen the guidelines. {answer}"
         ).rstrip()
     text = f"{answer} " if answer else ""
-    text += f"{counted(part.join.joined, _what(part))} with human {_given(part)} and rows."
+    text += f"{part.join.joined:,} {_counted_as(part.join.joined, part)} with human {_given(part)} and rows."
     if isinstance(part, ChoiceLabel) and part.undecided:
         text += f" Excluded: {counted(part.undecided, 'pair')} without a majority."
     if rater is None or rater_value is None or rater_value.value is None:
@@ -295,6 +297,11 @@ def _what(part: RatingLabel | ChoiceLabel) -> str:
     return part.unit if isinstance(part, RatingLabel) else "pair"
 
 
+def _counted_as(count: int, part: RatingLabel | ChoiceLabel) -> str:
+    """`sentence` of one, `sentences` of several."""
+    return _what(part) if count == 1 else plural(_what(part))
+
+
 def _given(part: RatingLabel | ChoiceLabel) -> str:
     """What people gave."""
     return "ratings" if isinstance(part, RatingLabel) else "choices"
@@ -307,11 +314,11 @@ def _done(part: RatingLabel | ChoiceLabel) -> str:
 def _joined(part: RatingLabel | ChoiceLabel) -> Section:
     """How many items have both labels and scores, and why others have not."""
     join = part.join
-    unit = _what(part)
+    items = plural(_what(part))
     labelled = _done(part).capitalize()
     note = ""
     counts = [
-        Column(f"{unit}s in the human file", "join.in_human", key="in_human"),
+        Column(f"{items} in the human file", "join.in_human", key="in_human"),
         Column("with rows", "join.joined", key="joined"),
         Column("without a majority", "undecided", key="undecided"),
         Column("answers in the rows only", "join.only_in_rows", key="only_in_rows"),
@@ -331,16 +338,16 @@ def _joined(part: RatingLabel | ChoiceLabel) -> Section:
     )
     metrics = [metric for metric in part.metrics if metric.direction != BASELINE]
     tables = [
-        Table("counts", f"{unit.capitalize()}s", tuple(counts), [part]),
-        Table("join", f"{labelled} {unit}s with a score of each metric", columns, metrics),
+        Table("counts", items.capitalize(), tuple(counts), [part]),
+        Table("join", f"{labelled} {items} with a score of each metric", columns, metrics),
     ]
     if join.unmatched:
         first = Column("first of them", lambda row: ", ".join(row.names), key="first")
-        lost = (Column("reason"), Column(f"{unit}s", "count"), first)
-        tables.append(Table("unmatched", f"{labelled} {unit}s without rows", lost, join.unmatched))
+        lost = (Column("reason"), Column(items, "count"), first)
+        tables.append(Table("unmatched", f"{labelled} {items} without rows", lost, join.unmatched))
     return Section(
         "Joined data",
-        f"Which {unit}s have human {_given(part)} and scores, and why others do not.",
+        f"Which {items} have human {_given(part)} and scores, and why others do not.",
         tables,
         note=note,
     )
@@ -372,7 +379,7 @@ def _ac1_counts(agreement: RaterAgreement, unit: str) -> str:
     ellipsis = ", …" if len(names) > _CLASSES else ""
     counts = f"Gwet's AC1 counts the {counted(len(names), 'category', 'categories')}"
     shares = (
-        f" Its chance agreement is from all {agreement.items:,} {unit}s, also those with one rating."
+        f" Its chance agreement is from all {agreement.items:,} {plural(unit)}, also those with one rating."
         if agreement.items > agreement.rated_twice
         else ""
     )
@@ -411,7 +418,8 @@ def raters(agreement: RaterAgreement, unit: str) -> Section:
     if agreement.reason:
         text = f"No agreement: {agreement.reason}. Without a human ceiling, a low correlation can be due to the rater."
         return Section(title, text, (by_rater,))
-    units = "questions" if agreement.clustered else f"{unit}s"
+    items = plural(unit)
+    units = "questions" if agreement.clustered else items
     sample = (
         f", a sample of {agreement.sampled:,}" if agreement.sampled < agreement.rated_twice else ""
     )
@@ -421,10 +429,10 @@ def raters(agreement: RaterAgreement, unit: str) -> Section:
         (Column("coefficient", "title"),),
         agreement.coefficients,
         [Column("value", lambda a: a, 3)],
-        note=f"Over the {agreement.rated_twice:,} {unit}s with two or more ratings{sample}. Percentage: share of "
+        note=f"Over the {agreement.rated_twice:,} {items} with two or more ratings{sample}. Percentage: share of "
         f"agreeing pairs of raters. The others correct for chance; 1 is perfect agreement. "
         f"{_ac1_counts(agreement, unit)}Intervals resample {units}.",
-        unit=f"{unit}s",
+        unit=items,
     )
     measures = [
         name
@@ -443,7 +451,7 @@ def raters(agreement: RaterAgreement, unit: str) -> Section:
         unit="",
         beside=(
             Column("ratings"),
-            Column(f"{unit}s", "items", key="items"),
+            Column(items, "items", key="items"),
             *(
                 [Column("a rater on these", _rater_on_these, 3, key="rater")]
                 if len({ceiling.ratings for ceiling in agreement.ceilings}) > 1
@@ -454,8 +462,8 @@ def raters(agreement: RaterAgreement, unit: str) -> Section:
     )
     text = "How well raters agree with each other, and how well metrics agree with raters."
     note = (
-        f"Coefficients and raters: over all {unit}s with ratings, with or without rows. Ceiling: the line of "
-        f"a rater is over {unit}s with rows, scored or not; a metric's line is over those of them that it scored."
+        f"Coefficients and raters: over all {items} with ratings, with or without rows. Ceiling: the line of "
+        f"a rater is over {items} with rows, scored or not; a metric's line is over those of them that it scored."
     )
     tables = (coefficients.table(), *([ceiling.table()] if agreement.ceilings else []), by_rater)
     return Section(title, text, tables, note=note)

@@ -12,6 +12,7 @@ from longmark.analysis.metaeval.labels import NUMERIC, LabelScale, Rating, scale
 from longmark.contrib.decide.correction_options import CorrectionOptions
 from longmark.errors import UnknownName, UserError
 from longmark.report.format import listed
+from longmark.scores.answer_parts import plural
 from longmark.scores.answer_texts import ANSWER_SHA256
 from longmark.scores.label_scales import DeclaredScale
 from longmark.scores.labels import FINAL, ColumnOptions, Labels, decisive, order_for
@@ -78,8 +79,8 @@ def read_label_file(labels: GivenLabels, options: CorrectionOptions) -> LabelFil
             )
         if reader.parts:
             raise UserError(
-                f"{reader.name} has labels of {reader.parts}s; a mean is corrected by labels of whole answers. Compare "
-                f"metrics with them: longmark metaeval RUN {reader.name}"
+                f"{reader.name} has labels of {plural(reader.parts)}; a mean is corrected by labels of whole answers. "
+                f"Compare metrics with them: longmark metaeval RUN {reader.name}"
             )
         label = _chosen_label(reader, options.label)
         counted = decisive(
