@@ -109,7 +109,7 @@ class RunFolder:
         self._rows_file: int | None = None
         self._rows_end = 0
         self._regrouped = False
-        self.told_apart = ToldApart({})
+        self.told_apart: ToldApart | None = None  # where a text is asked about several documents
 
     @_writes
     def __enter__(self) -> RunFolder:

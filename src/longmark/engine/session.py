@@ -237,7 +237,7 @@ class _Session:
             self._source.notice,
             self._source.unanswered,
             *self._source.notices,
-            *self._folder.told_apart.notices(),
+            *(self._folder.told_apart.notices() if self._folder.told_apart is not None else ()),
             *self._remarks.notices(),
         )
         for notice in filter(None, notices):

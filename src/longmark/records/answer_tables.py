@@ -17,6 +17,8 @@ from longmark.records.notation import distinct, short
 BESIDE = ("Status", "Score", "Named Scores", "Grader Reason", "Comment")
 """The columns behind each answer in promptfoo 0.123 (its CSV)."""
 _SEPARATOR = " \u2192 "
+STATUS = f"{_SEPARATOR}{BESIDE[0]}"
+"""What the name of the first column behind each answer ends with, after that of the answer (`own_names`)."""
 _NAMES = re.compile(r"\{\{\s*(\w+)\s*\}\}")  # a variable in a template of promptfoo
 _FAILED = "ERROR"
 """The status of a call that failed or gave no output. Its cell is as empty as that of an empty answer, or has the error."""
@@ -37,8 +39,7 @@ def promptfoo_answers(row: Any) -> list[dict[str, Any]]:
     for a row of any other table."""
     if not isinstance(row, Mapping):
         return []
-    status = f"{_SEPARATOR}{BESIDE[0]}"
-    columns = [str(name).removesuffix(status) for name in row if str(name).endswith(status)]
+    columns = [str(name).removesuffix(STATUS) for name in row if str(name).endswith(STATUS)]
     variables = {
         name: cell
         for name, cell in row.items()

@@ -12,7 +12,7 @@ AZURE = Shape(
     "results of Azure AI Evaluation",
     "azure-ai-evaluation 1.18.10 (results that its evaluate wrote: examples/exports/azure_ai_evaluation)",
     keys=(),
-    when="keys(@)[?starts_with(@, 'inputs.')] && keys(@)[?starts_with(@, 'outputs.')]",
+    columns=("inputs.*", "outputs.*"),
     fields={
         "id": '"inputs.id"',
         "question": 'question(not_null("inputs.query", "inputs.question", "inputs.input", "inputs.prompt"))',

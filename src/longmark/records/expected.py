@@ -254,10 +254,10 @@ class ExpectationsOfQuestions:
         self._differing: dict[str, dict[str, None]] = {}
 
     def add(self, example: Any) -> None:
-        """example: an Example, or a Pair, which has neither nuggets nor criteria."""
+        """example: an Example."""
         contents = {
-            "nuggets": [(nugget.text, nugget.importance) for nugget in _listed(example, "nuggets")],
-            "criteria": [(item.criterion, item.points) for item in _listed(example, "criteria")],
+            "nuggets": [(nugget.text, nugget.importance) for nugget in example.nuggets or ()],
+            "criteria": [(item.criterion, item.points) for item in example.criteria or ()],
         }
         for field, entries in contents.items():
             if not entries:
@@ -278,7 +278,3 @@ class ExpectationsOfQuestions:
 
 
 _COUNTED = {"nuggets": "facts", "criteria": "points"}
-
-
-def _listed(example: Any, field: str) -> tuple[Any, ...]:
-    return getattr(example, field, None) or ()

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from longmark.options import named
 from longmark.records import paths
 from longmark.records.example import Example
-from longmark.records.shapes import Shape
 
 _MOST = 1_000  # values that are told apart
 
 
 class MergedSystems:
-    """What tells the answers of one system apart in the records of a tool, by `Shape.merged`."""
+    """What tells the answers of one system apart in the records of a tool. merged: `Shape.merged`."""
 
-    def __init__(self) -> None:
+    def __init__(self, merged: Mapping[str, str]) -> None:
+        self._merged = merged
         self._values: dict[tuple[str, str, str | None], set[str]] = {}
 
-    def add(self, shape: Shape, record: dict[str, Any], example: Any) -> None:
+    def add(self, record: dict[str, Any], example: Example) -> None:
         """Adds an answer, with the record that it was read from."""
-        if not (shape.merged and isinstance(example, Example)):
-            return
         at = paths.reader(record)
-        for kind, path in shape.merged.items():
+        for kind, path in self._merged.items():
             value = at(path)
             values = self._values.setdefault((kind, path, example.system), set())
             if isinstance(value, str | int) and value != "" and len(values) < _MOST:

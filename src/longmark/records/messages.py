@@ -87,9 +87,12 @@ TEXTS_OF_FAILED = "texts of calls that failed"
 _DEEPEST = 8  # objects inside each other that are looked into
 
 
+JSON_BEGINS = ("{", "[", '"')
+
+
 def parsed(value: Any) -> Any:
     """The value of a text that is a JSON object, list or text; anything else as it is."""
-    if isinstance(value, str) and value[:1] in ("{", "[", '"'):
+    if isinstance(value, str) and value.startswith(JSON_BEGINS):
         try:
             return parse_json(value)
         except ValueError:

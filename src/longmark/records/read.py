@@ -105,7 +105,8 @@ class Reading:
             raise UserError(
                 f"examples: {type(examples).__name__} is no list; choose one of {', '.join(map(str, examples))}"
             )
-        check_mode(turns)
+        if turns != "last":
+            check_mode(turns)
         if self.part and turns not in ("last", self.part.turns):
             raise UserError(
                 f"{named('turns')}: {examples} was split with {named('turns', self.part.turns)}; omit the option"
@@ -128,7 +129,7 @@ class Reading:
         self.ignored = self._columns.ignored
         self.conversations = 0
         self._answers: set[str] = set()
-        self._merged = MergedSystems()
+        self._merged: MergedSystems | None = None
         self.recurring = RecurringColumns()
         self._wrong = BadLines()
         self.name = str(examples) if self._kind else "records"
@@ -137,7 +138,7 @@ class Reading:
         self.pairs: bool | None = None
         self._odd_texts = OddTexts()
         self._passages = PassageRows()
-        self._expectations = ExpectationsOfQuestions()
+        self._expectations: ExpectationsOfQuestions | None = None
 
     @property
     def bad(self) -> int:
@@ -159,7 +160,7 @@ class Reading:
     def _single_records(self) -> Iterator[tuple[int, Answered | str]]:
         self._columns = self._new_columns()
         self._answers = set()
-        self._merged = MergedSystems()
+        self._merged = None
         self.ignored = self._columns.ignored
         self.conversations = 0
         if self._questions is not None:
@@ -210,6 +211,8 @@ class Reading:
         # Whoever names both answers of pairs reads the file by its columns.
         names_answers = {"a", "b"} <= set(self._mapping or ())
         self.shape = None if names_answers else containers.shape_of(first[1])
+        if self.shape is not None and self.shape.merged:
+            self._merged = MergedSystems(self.shape.merged)
         raw = chain([first], raw)
         if self.shape is None:
             return raw if self._mapping else self._of_one_form(raw)
@@ -271,8 +274,8 @@ class Reading:
             *(() if self.part else self._columns.notices(self.name)),
             *(() if self.part else self._odd_texts.notices(self.name)),
             put_together,
-            *self._expectations.notices(),
-            *self._merged.notices(),
+            *(self._expectations.notices() if self._expectations is not None else ()),
+            *(self._merged.notices() if self._merged is not None else ()),
             self.merged_systems,
         )
         return tuple(filter(None, notices))
@@ -303,7 +306,7 @@ class Reading:
     def __iter__(self) -> Iterator[Answered]:
         self.answered = False
         self._odd_texts = OddTexts()
-        self._expectations = ExpectationsOfQuestions()
+        self._expectations = None
         self.recurring = RecurringColumns()
         self.good = 0
         self._wrong = BadLines()
@@ -330,7 +333,9 @@ class Reading:
                         )
                         self.line = line
                         self._odd_texts.add(line, example)
-                        self._expectations.add(example)
+                        if isinstance(example, Example) and (example.nuggets or example.criteria):
+                            self._expectations = self._expectations or ExpectationsOfQuestions()
+                            self._expectations.add(example)
                         self.recurring.add(example)
                         yield example
                         continue
@@ -429,7 +434,8 @@ class Reading:
                 return None
             read = shape.read(record, self.ignored, self._answers)
             example = None if read is None else self._columns.example(read, record)
-            self._merged.add(self.shape, record, example)
+            if self._merged is not None and isinstance(example, Example):
+                self._merged.add(record, example)
             if (
                 isinstance(example, Example)
                 and example.question is None

@@ -15,7 +15,7 @@ from longmark.records.cited import CitedSource, sources_of
 from longmark.records.conversation import completed
 from longmark.records.example import Example
 from longmark.records.files import flaw
-from longmark.records.messages import parsed
+from longmark.records.messages import JSON_BEGINS, parsed
 from longmark.records.pair import Answered, Pair
 from longmark.records.replies import last_cited_reply, reply_of, with_texts
 from longmark.records.reply_text import CitedReply
@@ -71,7 +71,9 @@ class RecordReading:
         """A column's value; of an answer that is a whole reply of an API, its text. Notes the reply and raw passages."""
         if field == "contexts":
             self.raw_contexts = raw
-        if field == "answer" and not self.pair and (reply := reply_of(raw)) is not None:
+        may_be_reply = not isinstance(raw, str) or raw.startswith(JSON_BEGINS)
+        is_answer = field == "answer" and not self.pair
+        if is_answer and may_be_reply and (reply := reply_of(raw)) is not None:
             self.reply = reply
             return reply.text
         if field == "turns" and not self.pair and self.reply is None:

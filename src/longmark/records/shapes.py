@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from typing import Any
 
 from longmark.records import messages, notation, paths
@@ -55,8 +56,10 @@ class Shape:
     name          for messages
     source        what the shape is pinned to: the tool, its version and the schema, source or sample of the fixture
     keys          a record has all of them
+    columns       patterns, such as `inputs.*`: a record has a column for each
+    lists         a record has a list under one of these names
     fields        field of an example -> path; `contexts` are read as passages
-    when          a path that is true of a record, where the keys do not tell enough
+    when          a path that is true of a record, where these do not tell enough; it is asked last
     meta          name -> path, of what is kept beside the fields
     conversation  paths to messages, which are the turns; question and answer follow them, if they are not in them
     ignored       what is ignored -> path to a list, or to a number of them
@@ -80,6 +83,8 @@ class Shape:
     source: str
     keys: tuple[str, ...]
     fields: Mapping[str, str]
+    columns: tuple[str, ...] = ()
+    lists: tuple[str, ...] = ()
     when: str = ""
     meta: Mapping[str, str] = field(default_factory=dict)
     conversation: tuple[str, ...] = ()
@@ -100,8 +105,13 @@ class Shape:
 
     def fits(self, record: Mapping[str, Any]) -> bool:
         """Whether a record is of this shape."""
-        return all(key in record for key in self.keys) and (
-            not self.when or bool(paths.reader(record)(self.when))
+        return (
+            all(key in record for key in self.keys)
+            and all(
+                any(fnmatchcase(str(key), pattern) for key in record) for pattern in self.columns
+            )
+            and (not self.lists or any(type(record.get(name)) is list for name in self.lists))
+            and (not self.when or bool(paths.reader(record)(self.when)))
         )
 
     def opened(self, record: Any, row: int) -> list[Any]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from longmark.records import answer_tables
 from longmark.records.shapes import Container, Shape
 
 _ASKED = "scored_question(without_data(vars))"  # less passages, references and files
@@ -54,7 +55,7 @@ PROMPTFOO_TABLE = Shape(
     "promptfoo's table",
     "promptfoo 0.123.1 (CSV that it wrote: examples/exports/promptfoo)",
     keys=(),
-    when="promptfoo_answers(@)",
+    columns=(f"*{answer_tables.STATUS}",),
     fields={
         "id": "join('-', [to_string(row), to_string(promptfoo.number)])",  # as in its JSON
         "question": "scored_question(without_data(promptfoo.vars))",
@@ -300,6 +301,7 @@ CITED_PARTS = Shape(
     "answers in cited parts",
     "TREC RAG 2024 and 2025 (trec-rag.github.io, output format), ragnarok, TREC RAGTIME and Auto-Judge",
     keys=(),
+    lists=("answer", "responses"),
     # Anthropic's blocks have objects there (`replies`). An answer without parts is an empty one.
     when="(type(answer) == 'array' && type(answer[0]) == 'object' && type(answer[0].citations) != 'null'"
     " && type(answer[0].citations[0]) != 'object')"

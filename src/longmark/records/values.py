@@ -179,7 +179,7 @@ def as_list_cell(field: str, cell: Any) -> Any:
             pass
         except ValueError as error:
             raise Problem(f"{field}: {error}") from None
-    if isinstance(spells, str):
+    if trimmed.endswith(("]", ")", "}")) and isinstance(spells, str):
         try:
             spells = spelled(cell)
         except NotRead as error:

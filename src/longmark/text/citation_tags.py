@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 _TAGGED = re.compile(
     r"[<(]cite\s[^<>()\n]{0,80}?index\s*=\s*[\"']([\d\s,;:–-]{1,200})[\"'][^<>()\n]{0,80}[>)]"
@@ -53,13 +52,3 @@ def listed_names(listed: str) -> list[str]:
 def plain_number(digits: str) -> str:
     """A number in digits of any script as 0 to 9 without leading zeros; anything else as it is."""
     return str(int(digits)) if digits.isdecimal() else digits
-
-
-_FORMS_ADDED = (
-    3  # times that a release reads more forms as markers, since `citations=ignore` is there
-)
-
-
-def forms_added(params: Any) -> int:
-    """What is added to the version of a metric of words (`Metric.raised`): it leaves out more where it ignores markers."""
-    return _FORMS_ADDED if params.citations == "ignore" else 0

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from longmark.records import Example
 from longmark.text.citation_brackets import AND
@@ -28,6 +28,10 @@ from longmark.text.sentences import sentences
 
 Citations = Literal["keep", "ignore"]
 """Whether the markers of a text count as words of it, in metrics that count or compare words."""
+
+_FORMS_ADDED = (
+    3  # times that a release reads more forms as markers, since `citations=ignore` is there
+)
 
 _BETWEEN = re.compile(rf"(?<=†】)\s*{AND}(?=\s*【\d+†】)")  # of [1], [2]
 _ONLY_AND = re.compile(rf"\s*{AND}\s*")
@@ -224,3 +228,8 @@ def _tidy(text: str) -> str:
         "",
         _EMPTY_BRACKETS.sub("", text),
     ).strip(" \t\n,")
+
+
+def forms_added(params: Any) -> int:
+    """What is added to the version of a metric of words (`Metric.raised`): it leaves out more where it ignores markers."""
+    return _FORMS_ADDED if params.citations == "ignore" else 0

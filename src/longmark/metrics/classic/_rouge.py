@@ -12,8 +12,7 @@ from longmark.concurrency import aside
 from longmark.errors import library
 from longmark.metric import Metric, Score, Silence
 from longmark.records import Example
-from longmark.text.citation_tags import forms_added
-from longmark.text.citations import Citations, scored_texts
+from longmark.text.citations import Citations, forms_added, scored_texts
 from longmark.text.tokens import EXTRA, Tokenizer, divided, tokens
 
 Overlap = Callable[[Sequence[str], Sequence[str]], tuple[int, int, int]]

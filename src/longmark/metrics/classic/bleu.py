@@ -26,8 +26,7 @@ from longmark.errors import NoScore, library
 from longmark.metric import Metric, Score, Silence
 from longmark.records import Example
 from longmark.records.same import canonical
-from longmark.text.citation_tags import forms_added
-from longmark.text.citations import Citations, scored_texts
+from longmark.text.citations import Citations, forms_added, scored_texts
 from longmark.text.tokens import EXTRA, Tokenizer, divided
 
 ORDER = 4

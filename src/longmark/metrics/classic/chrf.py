@@ -23,8 +23,7 @@ from longmark.errors import NoScore, library
 from longmark.metric import Metric, Score, Silence
 from longmark.records import Example
 from longmark.records.same import canonical, visible
-from longmark.text.citation_tags import forms_added
-from longmark.text.citations import Citations, scored_texts
+from longmark.text.citations import Citations, forms_added, scored_texts
 from longmark.text.tokens import EXTRA
 from longmark.text.words import MOST_UNREAD, unread_share
 

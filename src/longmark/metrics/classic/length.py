@@ -17,8 +17,7 @@ from longmark.concurrency import aside
 from longmark.errors import NoScore
 from longmark.metric import ANSWERS, Metric, Score, ScoreSpec, Silence
 from longmark.records import Example
-from longmark.text.citation_tags import forms_added
-from longmark.text.citations import Citations, scored_texts
+from longmark.text.citations import Citations, forms_added, scored_texts
 from longmark.text.tokens import Tokenizer, tokens
 
 

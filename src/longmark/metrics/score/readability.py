@@ -35,8 +35,7 @@ from longmark.metrics.score._formulas import FORMULAS
 from longmark.metrics.score._syllables import syllables
 from longmark.records import Example
 from longmark.records.evidence import Evidence
-from longmark.text.citation_tags import forms_added
-from longmark.text.citations import Citations, scored_texts
+from longmark.text.citations import Citations, forms_added, scored_texts
 from longmark.text.language import ENGLISH, NAMES, foreign_letters, language_of
 from longmark.text.sentences import sentences, words
 from longmark.text.words import MOST_UNREAD, unread_share
