@@ -8,7 +8,7 @@ Unscored (`undefined`): the reference is empty; with word_order above 0, more th
 script without spaces between words.
 Parameters, sacrebleu's: char_order; word_order (2: chrF++); beta (2: recall counts twice as much); lowercase;
 whitespace: whether white space counts.
-Deviations: none from sacrebleu, except that an empty reference is unscored.
+Deviations: an empty reference is unscored.
 """
 
 from __future__ import annotations

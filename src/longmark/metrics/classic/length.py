@@ -2,9 +2,8 @@
 
     words = tokens of the answer    characters = Unicode characters of the answer as it stands, white space included
 
-Higher counts as better, as in the baseline, not because long answers are good: a metric that is not better than this
-baseline is no better than length, and beside other metrics a report or a comparison says only which answers are longer.
-An empty answer scores 0.
+Higher counts as better, as in the baseline, not because long answers are good: beside other metrics a report or a
+comparison says only which answers are longer. An empty answer scores 0.
 Parameters: tokenizer: what a word is (`unicode`, `zh` and `ja-mecab` need the extra `classic`).
 Deviations: CALF does not say how it counts length; both ways are here.
 """

@@ -5,10 +5,9 @@ The judge sees the reference as evidence and the answer as a claim, and replies 
 
     p = sigmoid(l_s - l_r),    FA = p^(1/T) / (p^(1/T) + (1 - p)^(1/T)),    T = 5
 
-Above .5 the judge prefers SUPPORTS. With `--scoring text` the label that the judge writes gives 1 or 0, for judges
-without log-probabilities. Do not pool the two. With several references the highest score counts. Cost: 1 call for each
-judge and reference. An empty answer scores 0.
-A label's first token is any token that begins the label; the probabilities of several such tokens are added. Unscored
+Above .5 the judge prefers SUPPORTS. With `--scoring text` the label that the judge writes gives 1 or 0. With several
+references the highest score counts. Cost: 1 call for each judge and reference. An empty answer scores 0. A label's
+first token is any token that begins the label; the probabilities of several such tokens are added. Unscored
 (`unparsable`): no label has a token among the most likely ones.
 
 Parameters: t: the temperature T of the smoothing, above 0; 1: none.

@@ -2,18 +2,18 @@
 
     score = covered components / components
 
-1. The judge lists the questions that the answer and each passage answer and that concern the user's question. It merges
-   them into one list and grades their relevance from 1 to 5. Questions below `relevance` are removed.
-2. It answers each question from the answer and from each passage. A text can give no, one or several answers, each with
-   a confidence from 1 to 5: how strongly the text supports it. "unknown" and answers below `confidence` are removed.
+1. The judge lists the questions that the answer and each passage answer and that concern the user's question. It
+   merges them into one list and grades their relevance from 1 to 5. Questions below `relevance` are removed.
+2. It answers each question from the answer and from each passage. A text can give no, one or several answers, each
+   with a confidence from 1 to 5: how strongly the text supports it. "unknown" and answers below `confidence` are
+   removed.
 3. Answers to the same question are compared. Equal texts are equivalent; quantities and dates are compared by code
    (within 1 %; days, months and years 1e-5; temperatures 0.3 K at most) where no reading leaves a doubt. For all
-   others, the judge decides whether they are equivalent, one implies the other, they contradict each other, or none of
-   these: for two numbers without a unit that differ, a unit that has several meanings (5 tons and 5 tonnes, a barrel, a
-   calorie, a century and days), digits that do (1.500 km and 1500 km, 03/04/2023), and figures in two units that can be
-   the same figure, rounded.
-4. Answers are the nodes of a graph, and implications its edges. Answers that imply each other (a component) count once.
-   A component is covered if a path leads to it from an answer taken from the scored answer.
+   others, the judge decides whether they are equivalent, one implies the other, they contradict each other, or none
+   of these: also for two numbers without a unit that differ, units and digits with several meanings (5 tons, a
+   barrel, 1.500 km, 03/04/2023), and figures in two units that can be the same, rounded.
+4. Answers are the nodes of a graph, and implications its edges. Answers that imply each other (a component) count
+   once. A component is covered if a path leads to it from an answer taken from the scored answer.
 
 Evidence: as for `nli`, with answers for statements.
 Cost: 1 call for the questions of the answer and 1 for those of each 4,000 bytes of passages, 1 for the list of each 40
@@ -23,15 +23,15 @@ once. The comparison of quantities needs the extra `graphs`.
 
 Parameters: relevance, confidence: the thresholds (T_rel and T_conf, B.1.2). quantities: compared by `code` or by the
 `judge`. language: in which code reads quantities and dates; `auto`: the one that the answer and the passages are in.
-Where they do not tell one, or are in several, 1.234 and 1,234 are left to the judge (evidence: `ambiguous`), as in
-languages whose countries write them differently (Arabic, Spanish). relations: as for `nli`. plan: `joint`: a call shows
-several passages, numbered, and the judge names those that give an answer, which may depend on the other passages;
-`each`: every passage has calls of its own, as in the paper. The scored answer never shares a call with a passage.
+Where they do not tell one, 1.234 is left to the judge (evidence: `ambiguous`; docs/languages.md). relations: as for
+`nli`. plan: `joint`: a call shows several passages, numbered, and the judge names those that give an answer, which
+may depend on the other passages; `each`: every passage has calls of its own, as in the paper. The scored answer never
+shares a call with a passage.
 Deviations: in the authors' code numbers without a unit are equal within 1 %, although two counts may contradict each
 other (761 and 764 survivors): here the judge decides. The judge gives its labels without a reason. The answer is read
 together with the question, so that "in 1968" is understood. In the paper the judge decides when to use code, and Pint
-reads every word in one way. Several questions are answered, and several pairs of answers compared, in one call; in the
-paper one.
+reads every word in one way. Several questions are answered, and several pairs of answers compared, in one call; in
+the paper one.
 """
 
 from __future__ import annotations

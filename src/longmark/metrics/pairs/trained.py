@@ -8,10 +8,10 @@ and the lower one is better. Auto-J and TIGERScore see no reference. Prometheus 
 differ cannot be read.
 Cost: 1 call for each judge and order; TIGERScore 2 for each judge.
 
-Parameters: judge: `autoj`, `critiquellm`, `prometheus`, `tigerscore`, or a format of your own file. formats: a YAML file
-in place of ours.
-Deviations: the marks and the readings are the published ones; the instructions are in our words. For results
-that are comparable with a publication, put the judge's own words into the file (its `source` says where they are).
+Parameters: judge: `autoj`, `critiquellm`, `prometheus`, `tigerscore`, or a format of your own file. formats: a YAML
+file in place of ours.
+Deviations: the marks and the readings are the published ones; the instructions are in our words (the `source` of a
+format says where the judge's own are).
 """
 
 from __future__ import annotations

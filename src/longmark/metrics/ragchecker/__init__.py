@@ -22,8 +22,8 @@ it entails a claim of the reference.
    reference and each claim of the answer, the answer and each claim of the reference, each passage and each claim of
    both. Only `entails` counts.
 
-A score is made of its own labels alone, so that nothing else is needed, asked for, or able to fail it. A is a list of
-the answer's claims, R one of the reference's, and P the number of passages:
+A score is made of its own labels alone. A is a list of the answer's claims, R one of the reference's, and P the
+number of passages:
 
     precision                             A, its claims by the reference                         2 calls
     recall                                R, its claims by the answer                            2 calls
@@ -35,23 +35,23 @@ the answer's claims, R one of the reference's, and P the number of passages:
     both noise sensitivities              A and R, the former by the reference, both by each P   3 + 2 P calls
     all eleven                            the same, and R by the answer                          4 + 2 P calls
 
-Cost: as above, for an answer, a reference and passages of one call each: the claims of 4,000 bytes are listed in a call,
-and 25 claims (8,000 bytes) are checked in one. The claims of a reference are listed and checked by a passage once, for
-all systems that answer its question from the same passages: 1 + P calls are paid once a question, and claim_recall and
-context_precision are equal. A label can depend on the other claims in its call (`batch=1`: it cannot).
+Cost: as above, for an answer, a reference and passages of one call each: the claims of 4,000 bytes are listed in a
+call, and 25 claims (8,000 bytes) are checked in one. The claims of a reference are listed and checked by a passage
+once, for all systems that answer its question from the same passages: 1 + P calls are paid once a question. A label
+can depend on the other claims in its call (`batch=1`: it cannot).
 
 These sums are 1: precision + hallucination + both noise sensitivities, and faithfulness + hallucination +
 self_knowledge.
-Unscored (`undefined`): scores over the claims of an answer or a reference that has none, and context_utilization if no
-claim of the reference is retrieved. f1 of an answer without claims is 0 where the reference has claims. Unscored (the
-checker's reason): shares over claims of which one has no verdict, as one that is longer than the checker reads. Unscored
-(`missing_input`): without a reference all scores except faithfulness, without passages all except precision, recall and
-f1, and without an answer all except claim_recall and context_precision. An empty answer recalls nothing.
-Claims and labels in the example are used unchanged, in place of the text that they were made from. A result file of
-RAGChecker therefore needs no call and no judge, nor do the nuggets of a reference with their labels for recall.
+Unscored (`undefined`): scores over the claims of an answer or a reference that has none, and context_utilization if
+no claim of the reference is retrieved. f1 of an answer without claims is 0 where the reference has claims. Unscored
+(the checker's reason): shares over claims of which one has no verdict, as one that is longer than the checker reads.
+Unscored (`missing_input`): without a reference all scores except faithfulness, without passages all except precision,
+recall and f1, and without an answer all except claim_recall and context_precision. An empty answer recalls nothing.
+Claims and labels in the example are used unchanged, in place of the text that they were made from: a result file of
+RAGChecker needs no call.
 Several references: for claim_recall and context_precision the one with the highest claim_recall counts, whatever the
-answer is; for the others the one with the highest f1, so that they also take the calls of f1 (of equal ones the first;
-evidence: `reference`).
+answer is; for the others the one with the highest f1, so that they also take the calls of f1 (of equal ones the
+first; evidence: `reference`).
 
 Parameters: batch: number of statements in one call of a judge; 1: one pair in each call. plan: `each`: a call shows
 one passage; `joint`: it shows all passages, numbered (up to 16,000 bytes), and the judge names those that entail each

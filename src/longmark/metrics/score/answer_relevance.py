@@ -7,14 +7,13 @@ that was asked:
 
 `masked` is the score of the paper's tables: before the questions are written, words of the domain's masked slots
 (hazards: hazard, profession, concern, infrastructure) are replaced by placeholders such as [HAZARD] in the answer, so
-that words shared with the question do not raise the score. The question is not masked. The judge names the phrases; code
-replaces them and the values of the profile. A judge may name no phrase. If its phrases cover more than half of the
-answer, it is asked again. `plain` has no masking.
-The evidence has each generated question with its cosine, and for `masked` the masked answer, the phrases, the number of
-placeholders for phrases and for profile values, and the number of phrases that do not occur in the answer; with
-`masking=rewrite` the number of placeholders of each slot.
-Unscored: an empty answer (`undefined`); `masked` by phrases without a profile that has a masked slot (`missing_input`),
-since the masking could not be checked.
+that words shared with the question do not raise the score. The question is not masked. The judge names the phrases;
+code replaces them and the values of the profile. A judge may name no phrase. If its phrases cover more than half of
+the answer, it is asked again. `plain` has no masking. The evidence has each generated question with its cosine, and
+for `masked` the masked answer, the phrases, and how many placeholders there are and phrases that do not occur in the
+answer.
+Unscored: an empty answer (`undefined`); `masked` by phrases without a profile that has a masked slot
+(`missing_input`), since the masking could not be checked.
 Cost: 1 call for masking, which `plain` does without; for each score 1 call for the questions and 1 batch of the
 embedder. An answer of more than 4,000 bytes is masked in pieces. For one of more than 12,000 bytes the questions are
 written in pieces too, and the mean is over all of them.

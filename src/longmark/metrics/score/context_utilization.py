@@ -16,9 +16,8 @@ Cost: the calls that find the facts, and n + 1 likelihoods for n facts, each cac
 proxy evaluate common beginnings once (design/leave-one-out.md).
 
 Parameters: chat: use the proxy's chat template (false: plain text, for a model without one). max_claims. documents:
-the evidence also has the confidence given the complete passages, f(q, D) (1 more likelihood).
-With the embedded judge as proxy f varies from run to run: deltas below 2 % of f are noise. With the same weights f
-differs by up to 2.6 % between llama.cpp and `hf:`: compare values of one of them only (docs/models.md).
+the evidence also has the confidence given the complete passages, f(q, D) (1 more likelihood). f varies with the
+proxy's backend, and from run to run with the embedded judge (docs/models.md).
 Deviations: the prompts are ours.
 """
 

@@ -10,14 +10,14 @@ A conflict is a group of statements of different sources that contradictions joi
 it. It hides the conflict if it states a side, states both sides of no contradiction, and does not entail that a source
 says the other one. A conflict of which the answer states no side is omitted, not hidden.
 
-A good answer need not say all, and one that says little hides little: read both scores together. Evidence: the graph,
-with what is covered and omitted, and every conflict with its sources and what the answer says of it.
+An answer that says little hides little: read both scores together. Evidence: the graph, with what is covered and
+omitted, and every conflict with its sources and what the answer says of it.
 Unscored (`undefined`): an answer that names no source; omitted without a relevant statement; hidden_conflicts of an
-answer without a statement or with one source. Unscored (`missing_input`): a source that the answer names, whose text the
-example does not have.
-Cost: that of `comprehensiveness.nli` for these sources (about a tenth of all pairs are asked about: design/graph.md), and
-for hidden_conflicts 1 call for each statement with each 25 later ones of other sources, and 1 for 25 sides that the
-answer leaves out.
+answer without a statement or with one source. Unscored (`missing_input`): a source that the answer names, whose text
+the example does not have.
+Cost: that of `comprehensiveness.nli` for these sources (about a tenth of all pairs are asked about: design/graph.md),
+and for hidden_conflicts 1 call for each statement with each 25 later ones of other sources, and 1 for 25 sides that
+the answer leaves out.
 
 Parameters: read: `cited`: the sources that the answer names; `all`: all that the example has. relevance: as for
 `comprehensiveness.nli`. missing: `left_out` reads the cited sources whose texts are there. parentheses: whether (1) is a
