@@ -39,7 +39,8 @@ class LabelTool:
     refusal: str = ""
     record: str = ""
 
+    def has_keys(self, record: Mapping[str, Any]) -> bool:
+        return all(key in record for key in self.keys)
+
     def fits(self, record: Mapping[str, Any]) -> bool:
-        return all(key in record for key in self.keys) and (
-            not self.when or bool(paths.reader(record)(self.when))
-        )
+        return self.has_keys(record) and (not self.when or bool(paths.reader(record)(self.when)))

@@ -381,6 +381,7 @@ TOOLS = (
     *published_labels.TOOLS,
 )
 """The first one that fits is read."""
+_PUBLISHED = frozenset(tool.name for tool in published_labels.TOOLS)
 
 
 def tool_of(records: Iterable[Any], mapping: Mapping[str, str]) -> LabelTool | None:
@@ -389,12 +390,12 @@ def tool_of(records: Iterable[Any], mapping: Mapping[str, str]) -> LabelTool | N
     fitting: set[str] = set()
     for record in records:
         if isinstance(record, Mapping):
-            labelled_again = _has_own_columns(record)
             fitting |= {
                 tool.name
                 for tool in TOOLS
                 if tool.name not in fitting
-                and not (labelled_again and tool in published_labels.TOOLS)
+                and tool.has_keys(record)  # first: few records have those of any tool
+                and not (tool.name in _PUBLISHED and _has_own_columns(record))
                 and tool.fits(record)
             }
     for tool in TOOLS:
