@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from longmark.errors import UserError
 from longmark.scores.labels import ColumnOptions, Labels
 
 
@@ -84,3 +85,58 @@ def test_a_side_that_no_configuration_tells_is_assumed_and_said(
     assert reason in notice
     mapping = {"a": "data.b_system", "b": "data.a_system"}
     assert choices_of(tmp_path, SYSTEMS, config, **mapping) == ([("beta", "alpha", "a")], "")
+
+
+def task_of(folder: Path) -> Path:
+    """An export of one pair, whose left answer was chosen, without a configuration beside it."""
+    folder.mkdir()
+    choices_of(folder, SYSTEMS)
+    return folder / "tasks.json"
+
+
+def test_a_configuration_that_stands_elsewhere_is_named(tmp_path: Path) -> None:
+    export = task_of(tmp_path / "exports")
+    config = tmp_path / "project 7.xml"
+    config.write_text(config_of("answer_b", "answer_a"))
+    with Labels(export, options=ColumnOptions(label_config=config)) as labels:
+        (label,) = labels.select()
+        assert (label.given["a"], label.given["b"]) == ("beta", "alpha")
+        assert f"By {config}, answer_b was on the left." in labels.notices[1]
+    # the one that is named counts, whatever stands beside the export
+    export.with_name("config.xml").write_text(config_of("answer_a", "answer_b"))
+    with Labels(export, options=ColumnOptions(label_config=str(config))) as labels:
+        assert [label.given["a"] for label in labels.select()] == ["beta"]
+
+
+@pytest.mark.parametrize(
+    ("written", "reason"),
+    [
+        (None, "cannot be read"),
+        ("<View/>", "has 0 pairs of objects in Pairwise, not one"),
+        ("{}", "is no XML"),
+        ('<!DOCTYPE a [<!ENTITY b "c">]><View>&b;</View>', "is no labelling configuration"),
+        (" " * 1_000_001, "cannot be read"),
+    ],
+)
+def test_a_named_configuration_that_does_not_say_the_sides_is_refused(
+    tmp_path: Path, written: str | None, reason: str
+) -> None:
+    export = task_of(tmp_path / "exports")
+    config = tmp_path / "other.xml"
+    if written is not None:
+        config.write_text(written)
+    with pytest.raises(UserError, match=reason) as error:
+        Labels(export, options=ColumnOptions(label_config=config))
+    assert "--map a=data.b_system --map b=data.a_system" in str(error.value)
+
+
+def test_a_configuration_of_what_is_no_pair_of_label_studio_is_refused(tmp_path: Path) -> None:
+    config = tmp_path / "config.xml"
+    config.write_text(config_of("a", "b"))
+    records = [{"example_id": "1", "value": 3, "rater": "r"}]
+    with pytest.raises(UserError, match="human is no export of pairs of Label Studio"):
+        Labels(records, options=ColumnOptions(label_config=config))
+    export = task_of(tmp_path / "exports")
+    both = ColumnOptions(mapping={"a": "data.a_system", "b": "data.b_system"}, label_config=config)
+    with pytest.raises(UserError, match="omit one of them"):
+        Labels(export, options=both)

@@ -301,6 +301,11 @@ class HumanColumns:
         kind="classes",
         python="values that are read as missing, in any case",
     )
+    label_config: Path | None = option(
+        None,
+        "the labelling configuration of a Label Studio export of pairs (default: config.xml beside HUMAN)",
+        "FILE.xml",
+    )
 
 
 @dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from longmark.scores.answer_parts import CITATION, NAMED_UNITS, SENTENCE_END, SENTENCE_START
@@ -101,7 +102,8 @@ correct, totally wrong, or not in the answer."""
 class ColumnOptions:
     """What a caller asks of the columns of a file. mapping: our field -> column; by: columns to break down by; raters:
     columns with the labels of one rater each; filled: fields that every line must have; order: label -> its classes,
-    None where the caller has no such option; leave_out: values that are read as missing, in any case."""
+    None where the caller has no such option; leave_out: values that are read as missing, in any case; label_config: the
+    labelling configuration of pairs of Label Studio, None: the one beside the file."""
 
     mapping: Mapping[str, str] | None = None
     by: Sequence[str] = ()
@@ -109,6 +111,7 @@ class ColumnOptions:
     filled: Collection[str] = ()
     order: Mapping[str, Sequence[str]] | None = None
     leave_out: Sequence[str] = ()
+    label_config: str | Path | None = None
 
     @property
     def values_left_out(self) -> Sequence[str]:

@@ -15,12 +15,19 @@ from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
+from longmark.errors import UserError
+from longmark.options import named
+from longmark.options.analyses import MetaevalGroups
+from longmark.records.files import content
+from longmark.scores.label_forms import ColumnOptions
 from longmark.scores.label_tool import LabelTool
+from longmark.scores.label_tools import LABEL_STUDIO_PAIRS
 
 NAMES = ("config.xml", "label_config.xml", "labeling_config.xml")
 """Files beside an export that are looked for, after one of its own name."""
 
 _MOST_BYTES = 1_000_000
+_REMEDY = "--map a=data.b_system --map b=data.a_system"
 _FIELD = re.compile(r"\$([A-Za-z_][A-Za-z0-9_]*)")
 _RANKS = {
     "first": re.compile(r"(?:^|[_\d])(?:a|left|first)(?:$|[_\d])|(?<!\d)1$"),
@@ -33,21 +40,54 @@ class _Unresolved(Exception):
     """Why a configuration does not say which side is which."""
 
 
-def with_sides(tool: LabelTool, export: Path | None) -> tuple[LabelTool, str]:
-    """The declaration with the systems of the left and the right answer as `a` and `b`, and what the user should know.
+def resolved(
+    tool: LabelTool | None, name: str, export: Path | None, options: ColumnOptions
+) -> tuple[LabelTool | None, str]:
+    """The declaration of a file's labels, of pairs of Label Studio with the systems of the left and the right answer as `a`
+    and `b`, and what the user should know. UserError for a configuration that is named and says nothing of these labels.
 
-    export: the file of the labels; None where they are records.
+    name: of the file, for messages; export: the file; None where the labels are records.
     """
+    option = named("label_config", group=MetaevalGroups)
+    config = None if options.label_config is None else Path(options.label_config)
+    if tool is not LABEL_STUDIO_PAIRS:
+        if config is not None:
+            raise UserError(
+                f"{option}: {name} is no export of pairs of Label Studio; omit the option"
+            )
+        return tool, ""
+    are_mapped = {"a", "b"} <= (options.mapping or {}).keys()
+    if config is not None:
+        if are_mapped:
+            raise UserError(
+                f"{option} and the columns that are mapped to a and b say the same; omit one of them"
+            )
+        try:
+            return _with_fields(LABEL_STUDIO_PAIRS, config, *_shown_fields(config))
+        except _Unresolved as problem:
+            raise UserError(f"{option}: {config} {problem}; {_REMEDY}") from None
+    if are_mapped:
+        return tool, ""
+    return _with_sides_beside(LABEL_STUDIO_PAIRS, export, option)
+
+
+def _with_sides_beside(tool: LabelTool, export: Path | None, option: str) -> tuple[LabelTool, str]:
+    """By the configuration beside an export, if there is one."""
     config = None
     if export is not None:
         config = next(filter(Path.is_file, _candidates(export)), None)
     if config is None:
-        reason = f"no labelling configuration ({NAMES[0]}) is beside the export"
+        reason = (
+            f"no labelling configuration ({NAMES[0]}) is beside the export, and {option} names none"
+        )
         return tool, _assumed(reason)
     try:
-        left, right = _shown_fields(config)
+        return _with_fields(tool, config, *_shown_fields(config))
     except _Unresolved as problem:
         return tool, _assumed(f"{config} {problem}")
+
+
+def _with_fields(tool: LabelTool, config: Path, left: str, right: str) -> tuple[LabelTool, str]:
     swapped = _swapped(left, right)
     sides = ("b", "a") if swapped else ("a", "b")
     columns = {
@@ -73,18 +113,21 @@ def _candidates(export: Path) -> Iterator[Path]:
 def _assumed(reason: str) -> str:
     return (
         f"The left answer is taken for that of data.a_system, the right one for that of data.b_system: {reason}. "
-        "If they were shown the other way round: --map a=data.b_system --map b=data.a_system"
+        f"If they were shown the other way round: {_REMEDY}"
     )
 
 
 def _shown_fields(config: Path) -> tuple[str, str]:
     """The fields of a task that were shown left and right."""
-    content = config.read_bytes()[: _MOST_BYTES + 1]
+    try:
+        markup = content(config, _MOST_BYTES)
+    except UserError as error:
+        raise _Unresolved(f"cannot be read ({error})") from None
     # entities could grow without bound, and a configuration has none
-    if len(content) > _MOST_BYTES or b"<!" in content.replace(b"<!--", b""):
+    if b"<!" in markup.replace(b"<!--", b""):
         raise _Unresolved("is no labelling configuration")
     try:
-        root = ElementTree.fromstring(content)
+        root = ElementTree.fromstring(markup)
     except (ElementTree.ParseError, ValueError, LookupError):
         raise _Unresolved("is no XML") from None
     pairs = {element.get("toName", "") for element in root.iter("Pairwise")}

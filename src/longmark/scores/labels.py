@@ -56,7 +56,7 @@ from longmark.scores.label_forms import (
 )
 from longmark.scores.label_scales import DeclaredScale, order_of, shown_classes
 from longmark.scores.label_tool import LabelTool
-from longmark.scores.label_tools import LABEL_STUDIO_PAIRS, ToolRecords, tool_of
+from longmark.scores.label_tools import ToolRecords, tool_of
 from longmark.scores.label_values import LEAST_LABEL, MOST_LABEL, class_key
 from longmark.scores.observations import Observation, Observations
 from longmark.scores.replaced_labels import told_apart
@@ -146,12 +146,8 @@ class Labels(Observations):
         if form is None and not options.raters:
             tool = tool_of((record for _, record in records()), options.mapping or {})
         of_tool: ToolRecords | None = None
-        sides = ""
-        if tool is LABEL_STUDIO_PAIRS:
-            export = Path(self.name) if kind != "records" else None
-            tool, sides = label_studio_sides.with_sides(tool, export)
-            if {"a", "b"} <= (options.mapping or {}).keys():
-                sides = ""
+        export = Path(self.name) if kind != "records" else None
+        tool, sides = label_studio_sides.resolved(tool, self.name, export, options)
         if tool is not None:
             of_tool = self._of_tool(tool, records, options.mapping or {})
             records = partial(of_tool.flat_of, records)

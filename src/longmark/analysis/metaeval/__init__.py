@@ -75,6 +75,7 @@ def metaeval(
         chosen.raters,
         order=chosen.order,
         leave_out=chosen.leave_out,
+        label_config=chosen.label_config,
     )
     with Labels(source, options=columns) as human_labels:
         if source is not human:
