@@ -7,10 +7,21 @@ from typing import Any
 NILE = ("Where is the Nile?", "In Africa.", ("The Nile is in Africa.",), ("In Africa.",))
 CITED = "In Africa [1][2]. It is long."
 NILE_PAGE = "https://nile.org/a"
+ICE = ("Why is ice light?", "Its crystals are wide.")
 FOUND, TOLD = (*NILE[:3], ()), (*NILE[:2], (), NILE[3])
 
 # file -> the shape, the first example, how many there are, its system, what is not read
 READ: dict[str, tuple[str, tuple[Any, ...], int, str | None, dict[str, int]]] = {
+    "bedrock-rag.jsonl": (
+        "evaluations of RAG of Amazon Bedrock",
+        (*ICE, ("Ice is less dense than water.",), ("It is less dense.",)),
+        *(3, "nova/KB1", {"results of Bedrock's metrics": 1}),
+    ),
+    "bedrock-models.jsonl": (
+        "evaluations of models of Amazon Bedrock",
+        (*ICE, (), ("It is less dense.",)),
+        *(2, "nova", {"results of Bedrock's metrics": 1}),
+    ),
     "langfuse.json": ("Langfuse traces", TOLD, 2, None, {"scores in Langfuse": 1}),
     "langfuse.jsonl": ("Langfuse traces", TOLD, 2, None, {"scores in Langfuse": 1}),
     "langfuse.csv": ("Langfuse traces", TOLD, 2, None, {"scores in Langfuse": 1}),

@@ -84,7 +84,7 @@ def shape_in_family(shape: Shape, record: Mapping[str, Any]) -> Shape:
 def other_form(shape: Shape, record: Mapping[str, Any]) -> str:
     """What a record in a file of this shape is, where it is none of it: of another tool, or with columns by our names, such
     as a file has that was put together from two; "" where it is as the others."""
-    if shape.spans or shape.records_at or shape.answers_at or shape.fits(record):
+    if shape.spans or shape.fits(record):
         return ""
     shape_of_record = shape_of(record)
     if shape_of_record is not None:

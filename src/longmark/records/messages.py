@@ -10,6 +10,7 @@ from typing import Any
 
 from longmark.records.files import parse_json
 from longmark.records.notation import NotRead, spelled
+from longmark.records.turn import AROUND_TEXT
 
 ASKS = frozenset(("user", "human"))
 ANSWERS = frozenset(("assistant", "ai", "model", "aimessage", "gpt"))
@@ -63,12 +64,11 @@ _PASSAGE = (
     "content",
     "text",
     "passage",
+    "body",
     "chunk",
     "snippet",
     "value",
 )
-_AROUND_TEXT = ("document", "node", "metadata", "payload", "_source", "entity")
-"""Keys of a retrieved object that hold an object with its text (LlamaIndex, Pinecone, Qdrant, Elasticsearch, Milvus)."""
 _BESIDE = (
     "contexts",
     "context",
@@ -374,7 +374,8 @@ def _parts(content: Any) -> str:
 
 def _passage(value: dict[str, Any]) -> Any:
     """The passage that an object is, from itself or from a part of it; None without a text."""
-    parts = [value[key] for key in _AROUND_TEXT if isinstance(value.get(key), dict)]
+    around = (*AROUND_TEXT, *_PASSAGE)
+    parts = [value[key] for key in around if isinstance(value.get(key), dict)]
     for part in (value, *parts):
         text = next(
             (part[key] for key in _PASSAGE if isinstance(part.get(key), str) and part[key]), None

@@ -13,10 +13,13 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
+import orjson
+
 from longmark.errors import UserError
 from longmark.options import named
 from longmark.records import (
     answer_tables,
+    bedrock,
     cited,
     cited_parts,
     label_answers,
@@ -31,6 +34,7 @@ from longmark.records.values import Problem, missing
 
 _LISTS = frozenset(("contexts", "references"))
 _COLUMN = re.compile(r"[\w \-]+")  # a text that can only be the name of a column
+_STEP = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 LONGEST = 2_000
 """Characters of a path."""
 _STEPS = (
@@ -93,8 +97,12 @@ def split(text: str) -> Iterator[str]:
     """The paths that commas outside brackets and quotes separate."""
     start = depth = 0
     quote = ""
+    is_escaped = False
     for place, letter in enumerate(text):
-        if quote:
+        if is_escaped:
+            is_escaped = False
+        elif quote:
+            is_escaped = letter == "\\"
             quote = "" if letter == quote else quote
         elif letter in "'\"`":
             quote = letter
@@ -250,6 +258,8 @@ def _options() -> Any:
         notation.resolved,
         notation.reference_name,
         langchain_objects.plain_objects,
+        bedrock.bedrock_exchanges,
+        bedrock.bedrock_turns,
         answer_tables.promptfoo_answers,
         answer_tables.promptfoo_references,
         answer_tables.promptfoo_system,
@@ -307,6 +317,11 @@ def _options() -> Any:
     return jmespath.Options(custom_functions=type("Functions", (functions.Functions,), methods)())
 
 
+def step(key: str) -> str:
+    """A key as a step of a path: in quotes, unless JMESPath reads it without them."""
+    return key if _STEP.fullmatch(key) else orjson.dumps(key).decode()
+
+
 def known(value: Any, before: str = "", levels: int = _LEVELS) -> Iterator[str]:
     """The paths of the values in a record; of a list those of its first and its last part."""
     value = messages.parsed(value)
@@ -316,7 +331,7 @@ def known(value: Any, before: str = "", levels: int = _LEVELS) -> Iterator[str]:
         return
     if isinstance(value, dict):
         for key, part in list(value.items())[:_NAMES]:
-            name = str(key) if str(key).isidentifier() else f'"{key}"'
+            name = step(str(key))
             yield from known(part, f"{before}.{name}" if before else name, levels - 1)
     elif isinstance(value, list) and value:
         yield from known(value[0], f"{before}[0]", levels - 1)

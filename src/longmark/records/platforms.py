@@ -132,7 +132,47 @@ OPIK_TABLE = Shape(
     fields={"id": "item_id", "question": "item_input", "answer": "item_output"},
 )
 
+_LAST = "bedrock_exchanges(conversationTurns)[-1]"
+BEDROCK_RAG = Shape(
+    "evaluations of RAG of Amazon Bedrock",
+    "Amazon Bedrock (user guide: knowledge-base-evaluation-prompt-retrieve-generate, and its reports' lines)",
+    keys=("conversationTurns",),
+    when="type(conversationTurns) == 'array' && conversationTurns[0]",
+    fields={
+        "question": f"{_LAST}.question",
+        "answer": f"{_LAST}.answer",
+        "contexts": f"{_LAST}.contexts",
+        "references": f"{_LAST}.references",
+        "turns": "bedrock_turns(conversationTurns)",
+        "system": "join('/', conversationTurns[-1].output.[modelIdentifier, knowledgeBaseIdentifier][?@])",
+    },
+    ignored={
+        "ideal passages": "conversationTurns[].referenceContexts[]",
+        "results of Bedrock's metrics": "conversationTurns[].results[]",
+    },
+)
+
+BEDROCK_MODELS = Shape(
+    "evaluations of models of Amazon Bedrock",
+    "Amazon Bedrock (user guide: model-evaluation-prompt-datasets-judge, and its reports' lines)",
+    keys=("modelResponses",),
+    when="type(modelResponses) == 'array'",
+    fields={
+        "question": "not_null(prompt, inputRecord.prompt)",
+        "answer": "modelResponses[0].response",
+        "references": "not_null(referenceResponse, inputRecord.referenceResponse)",
+        "system": "modelResponses[0].modelIdentifier",
+    },
+    meta={"category": "not_null(category, inputRecord.category)"},
+    ignored={
+        "further replies to a prompt": "modelResponses[1:]",
+        "results of Bedrock's metrics": "automatedEvaluationResult.scores",
+    },
+)
+
 SHAPES = (
+    BEDROCK_RAG,
+    BEDROCK_MODELS,
     BRAINTRUST,
     LANGSMITH,
     LANGSMITH_TABLE,

@@ -145,7 +145,6 @@ _UNSPACED = re.compile(
     r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]{4}"
 )  # Thai, Lao, Japanese, Chinese
 _TEXT_KEYS = (*PASSAGE_TEXT, "sentence")
-_NAME = re.compile(r"[A-Za-z_]\w*")
 _LEVELS = 6  # of an object in which texts are looked for
 _MOST_TEXTS = 50
 
@@ -180,11 +179,11 @@ def proposed(
 def _nested(record: Mapping[str, Any]) -> dict[str, str]:
     """Path -> text, of the texts one level inside a record: `turn.user`."""
     return {
-        f"{column}.{key}": text
+        f"{paths.step(column)}.{paths.step(key)}": text
         for column, value in record.items()
-        if isinstance(column, str) and _NAME.fullmatch(column) and isinstance(value, dict)
+        if isinstance(column, str) and isinstance(value, dict)
         for key, text in value.items()
-        if isinstance(key, str) and _NAME.fullmatch(key) and isinstance(text, str)
+        if isinstance(key, str) and isinstance(text, str)
     }
 
 
@@ -219,11 +218,7 @@ def with_citations(field: str, place: str, raw: Any) -> str:
 
 def place_in_path(column: str, *, is_path: bool) -> str:
     """A column, or a path to what a field is read from, as a part of a longer path."""
-    return f"({column})" if is_path else _quoted(column)
-
-
-def _quoted(column: str) -> str:
-    return column if _NAME.fullmatch(column) else f'"{column}"'
+    return f"({column})" if is_path else paths.step(column)
 
 
 def _word_of(column: str, field: str) -> str:
@@ -249,7 +244,7 @@ def _path(field: str, column: str, values: Sequence[Any]) -> str:
     if is_text(values):
         return column
     key = next((key for key in map(_key_of, values) if key is not None), None)
-    return "" if key is None else _join(_quoted(column), key)
+    return "" if key is None else _join(paths.step(column), key)
 
 
 def _texts(value: Any) -> Iterator[Any]:
@@ -295,7 +290,7 @@ def _texts_inside(value: Any, path: str, levels: int = _LEVELS) -> Iterator[tupl
         yield path, value
     elif isinstance(value, dict) and levels:
         for key, part in value.items():
-            yield from _texts_inside(part, f"{path}.{_quoted(str(key))}", levels - 1)
+            yield from _texts_inside(part, f"{path}.{paths.step(str(key))}", levels - 1)
     elif isinstance(value, list) and levels:
         for place, part in enumerate(value):
             yield from _texts_inside(part, f"{path}[{place}]", levels - 1)

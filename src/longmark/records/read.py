@@ -221,7 +221,19 @@ class Reading:
             if self._kind in sources.CELLS:
                 raw = ((line, _without_empty_cells(record)) for line, record in raw)
             return assembled(raw, self.shape, self.ignored)
-        return _each(raw, self.shape)
+        return self._opened(raw, self.shape)
+
+    def _opened(self, raw: Iterator[tuple[int, Any]], shape: Shape) -> Iterator[tuple[int, Any]]:
+        """The records that each record holds, where it holds several; one of another form is counted."""
+        for row, (place, record) in enumerate(raw):
+            kind = ""
+            if shape.opens and isinstance(record, dict):
+                kind = containers.other_form(shape, record)
+            if kind:
+                self.ignored[kind] += 1
+                continue
+            for opened in shape.opened(record, row):
+                yield place, opened
 
     def _of_one_form(self, raw: Iterator[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
         """Spans without the plain records among them, or plain records without spans; the others are counted."""
@@ -429,7 +441,7 @@ class Reading:
                 if self.shape.json_cells:
                     record = {name: parsed(cell) for name, cell in record.items()}
             shape = containers.shape_in_family(self.shape, record)
-            if kind := containers.other_form(shape, record):
+            if not shape.opens and (kind := containers.other_form(shape, record)):
                 self.ignored[kind] += 1
                 return None
             read = shape.read(record, self.ignored, self._answers)
@@ -468,9 +480,3 @@ def _without_empty_cells(record: Any) -> Any:
     if not isinstance(record, dict):
         return record
     return {column: None if cell == "" else cell for column, cell in record.items()}
-
-
-def _each(raw: Iterator[tuple[int, Any]], shape: Shape) -> Iterator[tuple[int, Any]]:
-    for row, (place, record) in enumerate(raw):
-        for opened in shape.opened(record, row):
-            yield place, opened

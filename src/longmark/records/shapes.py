@@ -114,11 +114,17 @@ class Shape:
             and (not self.when or bool(paths.reader(record)(self.when)))
         )
 
+    @property
+    def opens(self) -> bool:
+        """Whether a record of this shape holds several, each of which is read as one."""
+        return bool(self.records_at or self.answers_at)
+
     def opened(self, record: Any, row: int) -> list[Any]:
-        """A record for each answer of a record; of any other shape the record itself. row: its place from 0."""
+        """A record for each answer of a record; the record itself where it holds none, or is of any other shape. row: its
+        place from 0."""
         if self.records_at and isinstance(record, dict):
             records = paths.reader(record)(self.records_at)
-            if isinstance(records, list):
+            if isinstance(records, list) and records:
                 return [{**inner, "row": row} for inner in records]
         answers = (
             paths.reader(record)(self.answers_at)

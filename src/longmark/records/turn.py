@@ -25,6 +25,8 @@ PASSAGE_TEXT = (
 )
 """Keys of an object that is a passage, under which its text can be, the likeliest first."""
 
+AROUND_TEXT = ("document", "node", "metadata", "payload", "_source", "entity")
+"""Keys of a retrieved object that hold an object with its text (LlamaIndex, Pinecone, Qdrant, Elasticsearch, Milvus)."""
 _LISTS = ("documents", "contexts", "passages", "results")  # keys of an object around passages
 _PASSAGE_ID = ("id", "doc_id", "chunk_id", "docid", "url")
 _DESCRIPTIONS = frozenset({*_PASSAGE_ID, *_LISTS, "title", "page", "source", "name", "metadata"})
@@ -146,7 +148,7 @@ def _context(place: str, raw: Any) -> Context:
         return Context(text=text(place, raw))
     if not isinstance(raw, dict):
         raise Problem(f"{place}: expected text or an object with id and text, found {found(raw)}")
-    body = next((raw[key] for key in PASSAGE_TEXT if not missing(raw.get(key))), None)
+    body = _body(raw)
     if body is None:
         raise Problem(f"{place}: an object needs its passage under {', '.join(PASSAGE_TEXT)}")
     own_id = next((raw[key] for key in _PASSAGE_ID if not missing(raw.get(key))), None)
@@ -156,6 +158,19 @@ def _context(place: str, raw: Any) -> Context:
         id=None if own_id is None else name(f"{place}.id", own_id),
         page=page,
     )
+
+
+def _body(passage: Mapping[str, Any]) -> Any:
+    """What an object has as its passage; a text one level deeper, as `{"content": {"text": ...}}` of Bedrock and
+    `{"node": {"text": ...}}` of LlamaIndex have it; None where it has none."""
+    body = next((passage[key] for key in PASSAGE_TEXT if not missing(passage.get(key))), None)
+    inner = [body] if body is not None else map(passage.get, AROUND_TEXT)
+    for part in inner:
+        if isinstance(part, dict):
+            texts = (part[key] for key in PASSAGE_TEXT if isinstance(part.get(key), str))
+            if (text_of_part := next(texts, None)) is not None:
+                return text_of_part
+    return body
 
 
 def references_of(raw: Any, place: str = "references") -> tuple[str, ...]:
