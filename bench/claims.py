@@ -54,8 +54,8 @@ from bench.coverage import (
 from bench.stats import rare
 from scipy import stats
 
+from longmark.analysis.compare.estimates import of_d_z, of_share
 from longmark.analysis.compare.margin import Limits, margin_interval
-from longmark.analysis.compare.results import of_d_z, of_share
 from longmark.analysis.compare.tests import detectable
 from longmark.analysis.metrics_study.defects import DefectsOptions, _Metric
 from longmark.scores.manifest import MetricFacts

@@ -10,7 +10,7 @@ from tests.report.runs import EASE, RELEVANCE, manifest, row, write_run
 from tests.there import there
 
 from longmark.analysis.compare import compare
-from longmark.analysis.compare.results import of_d_z, of_mean, of_share
+from longmark.analysis.compare.estimates import of_d_z, of_mean, of_share
 from longmark.records import Example
 from longmark.report.summary import summarise
 from longmark.stats.clusters import effective

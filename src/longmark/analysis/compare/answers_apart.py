@@ -19,7 +19,8 @@ from itertools import chain, zip_longest
 
 import numpy as np
 
-from longmark.analysis.compare.results import TIE, MetricResult, QuestionApart
+from longmark.analysis.compare.estimates import TIE
+from longmark.analysis.compare.results import MetricResult, QuestionApart
 from longmark.records import Example
 from longmark.report.filters import FILTERS, FilteredAnswer, filters_of
 from longmark.scores.files import examples_of, name_of, shortest_names

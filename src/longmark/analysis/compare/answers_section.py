@@ -8,7 +8,8 @@ from markupsafe import Markup
 
 from longmark.analysis.compare.answers_apart import FIRST, AnswersApart, ReadAnswer, ScoreChange
 from longmark.analysis.compare.comparison import Comparison
-from longmark.analysis.compare.results import TIE, MetricResult
+from longmark.analysis.compare.estimates import TIE
+from longmark.analysis.compare.results import MetricResult
 from longmark.report.document import AnswersBeside, AnswerSide, ChoiceOfPairs, Section, row_id
 from longmark.report.filters import FILTERS
 from longmark.report.format import counted, fixed, metric_titles

@@ -34,7 +34,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from longmark.analysis.compare.results import MetricResult, difference_bounds, groups_of, of_mean
+from longmark.analysis.compare.estimates import groups_of, of_mean
+from longmark.analysis.compare.results import MetricResult, difference_bounds
 from longmark.analysis.compare.tests import PairDifference, Tested
 from longmark.analysis.grid import Grid
 from longmark.errors import UserError

@@ -24,10 +24,11 @@ from longmark.analysis.compare.difference_sections import (
     unscored_sections,
     verdict_figures,
 )
+from longmark.analysis.compare.estimates import FEWEST_JACKKNIFE
 from longmark.analysis.compare.hypotheses import hypotheses_section
 from longmark.analysis.compare.judges import for_judges, judge_section
 from longmark.analysis.compare.margin import UNDECIDED, margin_section
-from longmark.analysis.compare.results import FEWEST_JACKKNIFE, MetricResult
+from longmark.analysis.compare.results import MetricResult
 from longmark.analysis.compare.verdict import verdict
 from longmark.analysis.grid import Grid
 from longmark.options import named
