@@ -1,13 +1,11 @@
-"""What several verbs share: kinds of arguments, groups of options, exit codes."""
+"""What several verbs share: how options become arguments and texts become values, groups of options, exit codes."""
 
 from __future__ import annotations
 
 import argparse
 import re
-import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +15,7 @@ from longmark.cli.exit_codes import MISTAKE as MISTAKE
 from longmark.cli.exit_codes import NO_VALUE as NO_VALUE
 from longmark.cli.exit_codes import UNDER as UNDER
 from longmark.cli.exit_codes import UNREADABLE as UNREADABLE
-from longmark.cli.merging import MergedOption, OwnSwitch, OwnValue
+from longmark.cli.merging import OwnSwitch, OwnValue, merge
 from longmark.cli.parsing import show_only
 from longmark.judging import Judging
 from longmark.options import Option, declared, groups_of, line_name, title_of, values_of
@@ -28,7 +26,6 @@ from longmark.options.groups import (
     ConfigOptions,
     GateOptions,
     InputOptions,
-    LabelOptions,
     OutputOptions,
     ScoringOptions,
     SpendingOptions,
@@ -180,11 +177,7 @@ def add(
             **more,
         }
     else:
-        more = {
-            "type": _TYPES.get(metavar),
-            "metavar": metavar,
-            **more,
-        }
+        more = {"type": _TYPES.get(metavar), "metavar": metavar, **more}
     action: argparse.Action = parser.add_argument(name, help=help, **more)
     vars(action).update(common=common, in_file=in_file)
     return action
@@ -234,23 +227,8 @@ def add_options(
             **settings,
         )
         if form.part:
-            _merge(place, form, action, says)
+            merge(place, form, action, says)
     return place
-
-
-def _merge(place: Any, form: Option, action: argparse.Action, says: str) -> None:
-    """Makes an option a part of another one, which is added with its first part."""
-    name, part = form.part.split()
-    merged = place._option_string_actions.get(f"--{name}")
-    if merged is None:
-        merged = place.add_argument(f"--{name}", action=MergedOption, help="")
-        vars(merged).update(common=False, in_file=False)
-    merged.add_part(part, action, says)
-    vars(action).update(
-        form=form,
-        said=says,
-        help=argparse.SUPPRESS,
-    )
 
 
 def _is_repeatable(form: Option, default: Any) -> bool:
@@ -292,18 +270,8 @@ def _group(
 
 def show_common(parser: argparse.ArgumentParser) -> None:
     """Has `--help` list the common options of a verb; `--help-all` lists all."""
-    show_only(
-        parser,
-        [
-            action.dest
-            for action in parser._actions
-            if getattr(
-                action,
-                "common",
-                False,
-            )
-        ],
-    )
+    common = [action.dest for action in parser._actions if getattr(action, "common", False)]
+    show_only(parser, common)
 
 
 def add_verb(verbs: Any, name: str, verb: Any, text: str) -> argparse.ArgumentParser:
@@ -403,79 +371,6 @@ def add_gate(parser: argparse.ArgumentParser) -> None:
     add_options(parser, GateOptions)
 
 
-def add_labels(
-    parser: argparse.ArgumentParser,
-    *,
-    required: bool = False,
-    transport: bool = True,
-    sample: bool = True,
-) -> None:
-    """The options of labels that correct scores (`corrections_of`). transport: with the check of it; sample: with
-    how the labelled answers were chosen."""
-    labels = add_options(
-        parser,
-        LabelOptions,
-        ("labels",),
-        titled=True,
-        required=required,
-    )
-    without = {
-        "labels",
-        *([] if transport else ["transport"]),
-        *([] if sample else ["draw", "looks"]),
-    }
-    add_options(
-        labels,
-        LabelOptions,
-        [name for name, _default, _form in declared(LabelOptions) if name not in without],
-    )
-
-
-def corrections_of(arguments: argparse.Namespace) -> dict[str, Any] | None:
-    """The options of `add_labels` as those of the packages that correct scores (`plugins`); None without --labels.
-    UserError where one is given without it."""
-    from longmark.errors import UserError
-
-    sample = ("draw", "looks") if hasattr(arguments, "draw") else ()
-    names = (
-        "label",
-        "map",
-        "order",
-        "leave_out",
-        "raters",
-        "no_calibration",
-        "these_raters",
-        "transport",
-        *sample,
-    )
-    if arguments.labels is None:
-        if misplaced := [
-            name
-            for name in names
-            if getattr(
-                arguments,
-                name,
-                None,
-            )
-        ]:
-            raise UserError(f"--{misplaced[0].replace('_', '-')} needs labels: add --labels FILE")
-        return None
-    return {
-        "label": arguments.label,
-        "mapping": pairs(arguments.map, "FIELD=COLUMN"),
-        "order": orders(arguments.order, "LABEL=LOWEST,…"),
-        "leave_out": classes_in(arguments.leave_out),
-        "raters": tuple(split(arguments.raters)),
-        "calibrate": not arguments.no_calibration,
-        "margin": getattr(arguments, "transport", None),
-        "draw": getattr(arguments, "draw", None),
-        "looks": arguments.looks if sample else None,
-        "these_raters": arguments.these_raters,
-        "level": 1 - getattr(arguments, "alpha", 0.05),
-        "seed": getattr(arguments, "seed", 0),
-    }
-
-
 def _margins(texts: Sequence[str]) -> Any:
     if not texts:
         return None
@@ -518,15 +413,6 @@ def outputs_of(
 
         check(files, list(inputs))
     return files
-
-
-def tell_cautions(gates: Sequence[Any], selected: Iterable[Any]) -> None:
-    """Says on standard error which lower limits few answers can reach (`Metric.caution`). gates: of --fail-under;
-    selected: the metrics, as `metrics.select` gives them."""
-    for chosen, gate in product(selected, gates):
-        selects = gate.above and not gate.bad and any(map(gate.selects, chosen.scores))
-        if selects and (caution := chosen.metric.caution(chosen.params, gate.limit)):
-            print(f"Note: --fail-under {gate}: on {chosen.name} {caution}", file=sys.stderr)
 
 
 def add_judging(parser: Any) -> None:

@@ -14,18 +14,17 @@ from longmark.cli.arguments import (
     UNDER,
     add,
     add_composed,
-    add_labels,
     add_options,
     add_outputs,
     add_project,
     add_verb,
     bounds_of,
-    corrections_of,
     keywords,
     needs_stats,
     outputs_of,
     split,
 )
+from longmark.cli.label_options import add_labels, corrections_of
 from longmark.options.analyses import (
     CompareGate,
     CompareGroups,

@@ -95,3 +95,18 @@ class MergedOption(argparse.Action):
             return read(text) if callable(read) else text
         except (argparse.ArgumentTypeError, ValueError) as error:
             raise argparse.ArgumentError(self, f"{name}: {error}") from None
+
+
+def merge(place: Any, form: Option, action: argparse.Action, says: str) -> None:
+    """Makes an option a part of another one, which is added with its first part."""
+    name, part = form.part.split()
+    merged = place._option_string_actions.get(f"--{name}")
+    if merged is None:
+        merged = place.add_argument(f"--{name}", action=MergedOption, help="")
+        vars(merged).update(common=False, in_file=False)
+    merged.add_part(part, action, says)
+    vars(action).update(
+        form=form,
+        said=says,
+        help=argparse.SUPPRESS,
+    )

@@ -9,20 +9,13 @@ from functools import partial
 from longmark import plugins
 from longmark.analysis.first_sentence import first_sentence
 from longmark.cli import base
-from longmark.cli.arguments import (
-    UNDER,
-    bounds_of,
-    corrections_of,
-    needs_stats,
-    outputs_of,
-    scores_in,
-    split,
-    tell_cautions,
-)
+from longmark.cli.arguments import UNDER, bounds_of, needs_stats, outputs_of, scores_in, split
+from longmark.cli.label_options import corrections_of
 from longmark.errors import UserError
 from longmark.metrics import built_in, canonical
 from longmark.report import outputs
 from longmark.report.document import Section
+from longmark.report.gate_forecast import cautions
 from longmark.report.gates import Checked, check_gates, gates_of, limits_of, refuse_unknown_systems
 from longmark.report.html import write_report
 from longmark.report.summary import summarise
@@ -48,7 +41,8 @@ def report(arguments: argparse.Namespace) -> int:
         ends = {name: (fact.lo, fact.hi) for name, fact in counts.facts.items()}
         gates = gates_of(arguments.fail_under, counts.metrics, ends, canonical=canonical)
         refuse_unknown_systems(gates, (cell.system for cell in counts.cells))
-        tell_cautions(gates, built_in(counts.metrics))
+        for caution in cautions(gates, built_in(counts.metrics)):
+            print(f"Note: --fail-under {caution}", file=sys.stderr)
         checks = check_gates(gates, counts, arguments.max_unscored)
     corrected = _corrected(arguments, cluster)
     primary = scores_in(arguments.primary)

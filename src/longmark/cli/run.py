@@ -20,7 +20,6 @@ from longmark.cli.arguments import (
     reading,
     scores_in,
     split,
-    tell_cautions,
 )
 from longmark.cli.terminal import is_terminal
 from longmark.cli.trust import trusting
@@ -44,6 +43,7 @@ from longmark.records.metric_name import in_slice
 from longmark.records.parts import Part, part_of
 from longmark.records.read import Reading
 from longmark.records.verdicts import in_words
+from longmark.report.gate_forecast import cautions
 from longmark.report.gates import Forecast, Gate, check_gates, gates_of, limits_of
 from longmark.report.summary import Summary, score_table, summarise
 from longmark.report.tables import as_text, print_table, signature_lines
@@ -89,7 +89,8 @@ def run(arguments: argparse.Namespace) -> int:
             for line, _ in forecast.lines() if forecast else ():
                 print(f"Gate: {line}")
         if forecast:
-            tell_cautions(gates, settings.selected)
+            for caution in cautions(gates, settings.selected):
+                print(f"Note: --fail-under {caution}", file=sys.stderr)
             forecast.refuse_impossible()
         canary_metrics = canary.metrics_of(arguments.canary, settings) if arguments.canary else []
         if arguments.dry_run:

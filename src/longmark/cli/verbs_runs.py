@@ -15,7 +15,6 @@ from longmark.cli.arguments import (
     add_cluster,
     add_gate,
     add_input,
-    add_labels,
     add_options,
     add_outputs,
     add_project,
@@ -25,6 +24,7 @@ from longmark.cli.arguments import (
     model_names,
     show_common,
 )
+from longmark.cli.label_options import add_labels
 from longmark.options.groups import (
     ConfigOptions,
     InputOptions,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from longmark.errors import UserError
@@ -124,3 +124,19 @@ class Forecast:
                         "such input; for a gate on a mean, --max-unscored allows more unscored answers"
                     )
         return "Add answers, lower the limit, or test the mean of these answers: METRIC sample mean >= NUMBER"
+
+
+def cautions(
+    gates: Sequence[Gate],
+    selected: Iterable[Any],
+) -> Iterator[str]:
+    """Which lower limits few answers can reach (`Metric.caution`). selected: the metrics, as `metrics.select` gives
+    them."""
+    lower_limits = [gate for gate in gates if gate.above and not gate.bad]
+    for chosen in selected:
+        for gate in lower_limits:
+            if not any(map(gate.selects, chosen.scores)):
+                continue
+            caution = chosen.metric.caution(chosen.params, gate.limit)
+            if caution:
+                yield f"{gate}: on {chosen.name} {caution}"

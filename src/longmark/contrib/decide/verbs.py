@@ -13,13 +13,13 @@ from longmark.cli.arguments import (
     add_input,
     add_judging,
     add_keep_going,
-    add_labels,
     add_options,
     add_project,
     add_verb,
     share,
     whole,
 )
+from longmark.cli.label_options import add_labels
 from longmark.cli.verbs_runs import add_scoring
 from longmark.options.groups import DryRunOption
 

@@ -9,7 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from longmark.cli.arguments import UNDER, corrections_of, needs_stats
+from longmark.cli.arguments import UNDER, needs_stats
+from longmark.cli.label_options import corrections_of
 from longmark.errors import UserError
 from longmark.places import real
 from longmark.progress import counted

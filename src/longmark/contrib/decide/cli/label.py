@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from longmark.cli.arguments import corrections_of, needs_stats, scores_in, split
+from longmark.cli.arguments import needs_stats, scores_in, split
+from longmark.cli.label_options import corrections_of
 from longmark.errors import UserError
 
 
