@@ -38,10 +38,15 @@ class ServedView:
         connection.close()
         return found
 
-    def read(self, path: str) -> str:
-        """A page, when nothing is being read any more."""
+    def settled(self, path: str) -> Reply:
+        """The reply, when nothing is being read any more."""
         while "being read" in (reply := self.get(path)).text:
             pass
+        return reply
+
+    def read(self, path: str) -> str:
+        """A page, when nothing is being read any more."""
+        reply = self.settled(path)
         assert reply.status == 200, reply.text
         return reply.text
 

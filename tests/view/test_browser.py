@@ -34,22 +34,26 @@ PAGES = {
 }
 
 
+def shown_runs(folder: Path) -> None:
+    """The runs that PAGES show."""
+    made_up(folder / "alpha", 30, system="alpha")
+    hostile(folder / "hostile")
+    (folder / "empty").mkdir()
+    longmark.run(
+        list(map(conversation, "ab")), "classic.length", out=folder / "turns", turns="each"
+    )
+    longmark.run([RECORD], "ragchecker", out=folder / "support")
+
+
 @pytest.mark.slow
 @needs_chromium
 def test_every_page_is_read_by_everybody(tmp_path: Path):
     pytest.importorskip("axe_playwright_python")
-    made_up(tmp_path / "alpha", 30, system="alpha")
-    hostile(tmp_path / "hostile")
-    (tmp_path / "empty").mkdir()
-    longmark.run(
-        list(map(conversation, "ab")), "classic.length", out=tmp_path / "turns", turns="each"
-    )
-    longmark.run([RECORD], "ragchecker", out=tmp_path / "support")
+    shown_runs(tmp_path)
     axe = files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8")
     with serving(tmp_path) as served, chromium() as browser:
         for path in PAGES.values():
-            while "being read" in served.get(path).text:
-                pass
+            served.settled(path)
         for view, scheme in SCREENS:
             context = browser.new_context(**VIEWS[view], bypass_csp=True, color_scheme=scheme)
             page = context.new_page()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -219,31 +220,31 @@ NAMES += [
 ]
 
 
+def answer(templates: dict[str, tuple[str, Frame, dict[str, Any]]], route: Route) -> None:
+    """The page at http://study.test/NAME, with the server's policy."""
+    name = route.request.url.removeprefix("http://study.test/")
+    if name.startswith("static/"):
+        kind, body = screens.static()[name.removeprefix("static/")]
+        route.fulfill(content_type=kind, body=body)
+    else:
+        template, frame, values = templates[name]
+        try:
+            page = screens.render(template, frame, **values)
+        except Exception:  # without an answer the browser would wait for ever
+            route.fulfill(status=500, body="")
+            raise
+        route.fulfill(headers={**HEADERS, "Content-Type": "text/html; charset=utf-8"}, body=page)
+
+
 @pytest.fixture(scope="module")
 def shown(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
-    """A page at http://study.test/NAME, with the server's policy; axe-core is let in beside it."""
+    """Shows what `answer` serves; axe-core is let in beside it."""
     made = pages(tmp_path_factory.mktemp("studies"))
-
-    def answer(route: Route) -> None:
-        name = route.request.url.removeprefix("http://study.test/")
-        if name.startswith("static/"):
-            kind, body = screens.static()[name.removeprefix("static/")]
-            route.fulfill(content_type=kind, body=body)
-        else:
-            template, its, values = made[name]
-            try:
-                page = screens.render(template, its, **values)
-            except Exception:  # without an answer the browser would wait for ever
-                route.fulfill(status=500, body="")
-                raise
-            route.fulfill(
-                headers={**HEADERS, "Content-Type": "text/html; charset=utf-8"}, body=page
-            )
 
     context = browser.new_context(
         bypass_csp=True, reduced_motion="reduce", viewport={"width": 1440, "height": 900}
     )
-    context.route("**/*", answer)
+    context.route("**/*", partial(answer, made))
     yield context.new_page()
     context.close()
 
