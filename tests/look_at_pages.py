@@ -31,8 +31,11 @@ Shown = tuple[str, PageOnScreen]
 
 def looked_at(folder: Path) -> Iterator[Shown]:
     files = [(build.__name__, built(build, folder / build.__name__)) for build in PAGES]
-    view.shown_runs(folder)
-    templates = annotate.pages(folder)
+    runs, studies = folder / "view", folder / "annotate"
+    for part in (runs, studies):
+        part.mkdir()
+    view.shown_runs(runs)
+    templates = annotate.pages(studies)
 
     def answered(context: BrowserContext) -> None:
         context.route("**/*", partial(annotate.answer, templates))
@@ -43,7 +46,7 @@ def looked_at(folder: Path) -> Iterator[Shown]:
         for screen in on_screens(browser, url, picture=picture, **settings):
             yield name, screen
 
-    with serving(folder) as served, chromium() as browser:
+    with serving(runs) as served, chromium() as browser:
         for name, file in files:
             yield from shown(name, file.as_uri())
         for name, path in view.PAGES.items():

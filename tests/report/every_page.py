@@ -22,6 +22,7 @@ from tests.wire import serve
 from longmark.contrib.decide.certificate_page import document as certificate_page
 from longmark.contrib.decide.certify import Claimed, certify
 from longmark.models.cache import CallCache
+from longmark.records import Example
 from longmark.report.document import write_document
 
 if TYPE_CHECKING:
@@ -166,9 +167,12 @@ def climaqa_study(folder: Path) -> Path:
 
 def comprehensiveness_study(folder: Path) -> Path:
     """Two methods on both data sets."""
-    scores = dict.fromkeys(
-        (comprehensiveness_runs.NLI, comprehensiveness_runs.E2E), comprehensiveness_runs.right
-    )
+
+    def often_right(example: Example) -> float:
+        is_right = len(example.question + example.answer) % 3 or example.id.endswith("0")
+        return comprehensiveness_runs.right(example) if is_right else 0.3
+
+    scores = dict.fromkeys((comprehensiveness_runs.NLI, comprehensiveness_runs.E2E), often_right)
     written = [
         comprehensiveness_runs.write_run(folder / name, examples, "big", scores)
         for name, examples in (

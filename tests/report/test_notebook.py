@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Callable
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,11 @@ from tests.program import write_jsonl
 from tests.report.runs import CORRECTNESS, RELEVANCE
 
 import longmark
+from longmark.analysis.grid import Grid
 from longmark.analysis.power import power
+from longmark.report.document import Section
+from longmark.report.tables import Column, Table
+from longmark.stats.results import Estimate
 
 SYSTEMS = ("<b>plain</b>", "other|one", "third")
 _SCREEN = 6_000  # characters, with the widths of tables
@@ -100,3 +105,37 @@ def test_a_result_that_is_a_table_shows_it_and_one_without_its_folder_says_so(tm
         assert "|" in result._repr_markdown_()
     shutil.rmtree(tmp_path / "run")
     assert repr(run).startswith("<Result: ")
+
+
+def test_a_page_its_sections_their_tables_and_a_grid_show_themselves(tmp_path: Path):
+    page = longmark.compare(run_folder(tmp_path), draws=99).page()
+    section = page.sections[0]
+    grid = Grid("g", "By <system>", ("system",), ("a<b",), (Column("mean", places=2),), one_half)
+    for part, title in (
+        (page, page.title),
+        (section, section.title),
+        (section.tables[0], section.tables[0].title),
+        (grid, "By <system>"),
+    ):
+        assert repr(part).startswith(title)
+        html = part._repr_html_()
+        assert html.startswith(f"<p><b>{escape(title)}</b>")
+        assert "<table>" in html
+        assert len(html) < _SCREEN
+        assert "|" in part._repr_markdown_()
+    assert "a&lt;b" in grid._repr_html_()
+    assert "0.50 [0.40, 0.60]" in repr(grid)
+    assert "tables: .sections" in repr(page)
+    assert "none" not in repr(Section("Empty", "Nothing was compared."))
+
+
+def one_half(_row: str, _column: str) -> Estimate:
+    return Estimate(0.5, 0.4, 0.6, n=3)
+
+
+def test_a_table_shows_its_first_rows_and_counts_the_others():
+    table = Table("t", "Numbers", (Column("number"),), [(number,) for number in range(25)])
+    for shown in (repr(table), table._repr_html_(), table._repr_markdown_()):
+        assert "19" in shown
+        assert "20" not in shown
+        assert "5 more rows" in shown

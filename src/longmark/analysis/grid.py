@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from longmark.report.charts import ForestRow, forest, heat_map
 from longmark.report.figures import Figure
 from longmark.report.format import metric_titles, p_value
+from longmark.report.shown import PartShown
 from longmark.report.tables import Best, Cell, Column, Table
 from longmark.scores.observations import Observations
 from longmark.stats.results import Estimate
@@ -30,8 +31,8 @@ Row = TypeVar("Row")
 Cells = Callable[[Any, str], Estimate | None]
 
 
-@dataclass(frozen=True, slots=True)
-class Grid(Generic[Row]):
+@dataclass(frozen=True, slots=True, repr=False)
+class Grid(PartShown, Generic[Row]):
     """Estimates by rows and columns.
 
     name, title, note, unit   of its table (`Table`): unit is what the first estimate of a row counts

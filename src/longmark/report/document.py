@@ -24,6 +24,7 @@ from longmark.report.figures import WIDTH, Figure, inline, rendered, write_figur
 from longmark.report.format import metric_titles, upright
 from longmark.report.page import breaks, refuse_to_destroy, render, write_page
 from longmark.report.reasons import Places
+from longmark.report.shown import PartShown
 from longmark.report.support import Piece
 from longmark.report.tables import (
     Cell,
@@ -115,8 +116,8 @@ class ChoiceOfPairs:
     total: int
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+@dataclass(frozen=True, slots=True, repr=False)
+class Section(PartShown):
     """A part of the page. title: its heading; says: what it shows, in a sentence or two; note: how to read it; links:
     to pages that belong to this one, (path from its folder, words); folded: the page shows its heading, and the rest
     once that is opened; brief: how many of its first tables are printed without --verbose; answers: on the page alone,
@@ -141,8 +142,8 @@ def folded_after(sections: Sequence[Section], first: int = 2) -> tuple[Section, 
     return tuple(replace(section, folded=place >= first) for place, section in enumerate(sections))
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+@dataclass(frozen=True, slots=True, repr=False)
+class Document(PartShown):
     """A page. kind: what it is, as `comparison`; title, lede: its heading and the line below it; notices: what a reader
     must know before believing it; settings: how it was made, name -> a JSON value; signatures: what to cite of each
     score. All plain text."""

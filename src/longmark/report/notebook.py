@@ -1,45 +1,26 @@
 """What a result shows of itself, in the REPL and in a notebook: its conclusion and one table, at most a screen.
 
 A result that is a table derives from `TableShown`. A result of an analysis derives from `SelfShown` and names the module
-of its page. The whole of it is that document: `longmark.compare(...).page()`; its figures are `figures`, by heading.
+of its page. The whole of it is that document: `longmark.compare(...).page()`; its figures are `figures`, by heading. The
+document, its sections and their tables show themselves alike.
 """
 
 from __future__ import annotations
 
 from html import escape
 from importlib import import_module
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
-from longmark.errors import UserError
+from longmark.report.shown import ShownInForms
 
 if TYPE_CHECKING:  # imported where something is shown: `longmark.run` alone needs no page
-    from longmark.report.document import Document
+    from collections.abc import Sequence
+
+    from longmark.report.document import Document, Section
     from longmark.report.figures import Figure
     from longmark.report.tables import Table
 
 _ROWS = 20  # of the table
-
-
-class ShownInForms:
-    """What the REPL and notebooks ask a result for. Foreign text is escaped."""
-
-    __slots__ = ()
-
-    def _shown_as(self, form: str) -> str:
-        """The result as `text`, `html` or `markdown`."""
-        raise NotImplementedError
-
-    def __repr__(self) -> str:
-        try:
-            return self._shown_as("text")
-        except UserError as error:  # the folder is gone
-            return f"<{type(self).__name__}: {error}>"
-
-    def _repr_html_(self) -> str:
-        return self._shown_as("html")
-
-    def _repr_markdown_(self) -> str:
-        return self._shown_as("markdown")
 
 
 class TableShown(ShownInForms):
@@ -52,6 +33,12 @@ class TableShown(ShownInForms):
 
     def _shown_as(self, form: str) -> str:
         return _table_as(form, self.table())
+
+
+class HasTable(Protocol):
+    """A grid."""
+
+    def table(self) -> Table: ...
 
 
 class SelfShown(ShownInForms):
@@ -80,15 +67,85 @@ class SelfShown(ShownInForms):
         return figures
 
     def _shown_as(self, form: str) -> str:
-        from longmark.report.tables import markdown
+        return document_as(form, self.page(), ".page()")
 
-        title, says, table, remarks = _screen(self.page())
-        drawn = _table_as(form, table) if table else ""
-        if form == "html":
-            return f"<p><b>{escape(title)}</b><br>{escape(says)}</p>{drawn}<p>{escape(remarks)}</p>"
-        if form == "markdown":
-            return f"**{markdown(title)}**\n\n{markdown(says)}\n\n{drawn}\n{markdown(remarks)}\n"
-        return "\n".join(part for part in (title, says, "", drawn, remarks) if part or drawn)
+
+def document_as(form: str, document: Document, name: str = "") -> str:
+    """The title, what the first section says, its first table, and what there is besides. name: how the reader gets at
+    the document from what is shown."""
+    conclusion = next((part for part in document.sections if part.says or part.tables), None)
+    tables = sum(len(section.tables) for section in document.sections)
+    remarks = [f"{tables:,} tables: {name}.sections"] if tables > 1 else []
+    if document.notices:
+        remarks.append(f"Notices: {len(document.notices):,}, the first: {document.notices[0]}")
+    if conclusion is None:
+        return _shown(
+            form,
+            title=document.title,
+            remarks=remarks,
+        )
+    return _shown(
+        form,
+        title=document.title,
+        says=conclusion.says,
+        tables=conclusion.tables,
+        remarks=remarks,
+    )
+
+
+def part_as(form: str, part: Document | Section | HasTable | Table) -> str:
+    from longmark.report.document import Document, Section
+    from longmark.report.tables import Table
+
+    if isinstance(part, Document):
+        return document_as(form, part)
+    if isinstance(part, Section):
+        tables = len(part.tables)
+        remarks = [f"{tables:,} tables: .tables"] if tables > 1 else []
+        return _shown(
+            form,
+            title=part.title,
+            says=part.says,
+            tables=part.tables,
+            remarks=remarks,
+        )
+    table = part if isinstance(part, Table) else part.table()
+    return _shown(
+        form,
+        title=table.title,
+        says=table.note,
+        tables=[table],
+    )
+
+
+def _shown(
+    form: str,
+    *,
+    title: str,
+    says: str = "",
+    tables: Sequence[Table] = (),
+    remarks: Sequence[str] = (),
+) -> str:
+    """A part by its first table."""
+    from dataclasses import replace
+
+    from longmark.report.tables import main_columns, markdown
+
+    drawn = ""
+    if tables:
+        table = main_columns(tables[0])
+        if len(table.rows) > _ROWS:
+            remarks = [f"{len(table.rows) - _ROWS:,} more rows", *remarks]
+            table = replace(table, items=table.items[:_ROWS])
+        drawn = _table_as(form, table)
+    end = ". ".join(remarks)
+    if form == "html":
+        heading = f"<p><b>{escape(title)}</b><br>{escape(says)}</p>"
+        return f"{heading}{drawn}<p>{escape(end)}</p>"
+    if form == "markdown":
+        heading = f"**{markdown(title)}**"
+        return f"{heading}\n\n{markdown(says)}\n\n{drawn}\n{markdown(end)}\n"
+    return "\n".join(part for part in (title, says, "", drawn, end) if part or drawn)
 
 
 def _table_as(form: str, table: Table) -> str:
@@ -97,29 +154,3 @@ def _table_as(form: str, table: Table) -> str:
     if form == "text":
         return as_text(table).rstrip("\n")
     return as_html(table) if form == "html" else as_markdown(table)
-
-
-def _screen(document: Document) -> tuple[str, str, Table | None, str]:
-    """The title, what the first section says, its first table, and what there is besides."""
-    from dataclasses import replace
-
-    from longmark.report.document import Section
-    from longmark.report.tables import main_columns
-
-    first = next(
-        (section for section in document.sections if section.says or section.tables),
-        Section("", ""),
-    )
-    remarks = []
-    table = next(iter(first.tables), None)
-    if table is not None:
-        table = main_columns(table)
-        if len(table.rows) > _ROWS:
-            remarks.append(f"{len(table.rows) - _ROWS:,} more rows")
-            table = replace(table, items=table.items[:_ROWS])
-    tables = sum(len(section.tables) for section in document.sections)
-    if tables > 1:
-        remarks.append(f"{tables:,} tables: .page().sections")
-    if document.notices:
-        remarks.append(f"Notices: {len(document.notices):,}, the first: {document.notices[0]}")
-    return document.title, first.says, table, ". ".join(remarks)

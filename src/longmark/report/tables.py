@@ -20,6 +20,7 @@ from longmark.records.metric_name import CITED
 from longmark.records.write import spreadsheet
 from longmark.report.format import NONE, fixed
 from longmark.report.latex import Texts, fits, latex
+from longmark.report.shown import PartShown
 from longmark.stats.results import Estimate
 from longmark.writing import folder as make_folder
 from longmark.writing import replacing
@@ -127,8 +128,8 @@ class Column:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+@dataclass(frozen=True, slots=True, repr=False)
+class Table(PartShown):
     """name: the stem of its files; title: its heading; items: what its rows are about; note: how it was made, in a
     sentence or two; unit: what the first estimate of a row counts, "" for no count, None once that is shown
     (`readable`); linked: other parts of its page link to its rows. rows: the cells, made from the items by the columns."""
@@ -146,9 +147,8 @@ class Table:
         fields = [field for column in self.columns for field in column.fields]
         if len(set(fields)) < len(fields):
             raise ValueError(f"table {self.name}: two columns share a key: {', '.join(fields)}")
-        reads_items = all(
-            callable(column.get) for column in self.columns
-        )  # how to read an item, which may be a tuple
+        # whether the columns say how to read an item, which may then be a tuple
+        reads_items = all(callable(column.get) for column in self.columns)
         tuples = [] if reads_items else [item for item in self.items if type(item) is tuple]
         for row in tuples:
             if len(row) != len(self.columns):
