@@ -7,6 +7,8 @@ from unicodedata import normalize
 
 from longmark.records.same import comparable
 from longmark.text.refusal_phrases import LANGUAGES, RefusalPhrases
+from longmark.text.refusal_vocabulary import VOCABULARY
+from longmark.text.refusal_words import RefusalWords, WordClasses
 from longmark.text.sentences import sentences
 
 NOTHING_RELEVANT = "The passages say nothing that is relevant to this question."
@@ -40,6 +42,9 @@ _DECLINED = (
     rf"there (?:is|was|are|were)\s+{_NOTHING}.*\b(?:in|from)\s+{_SOURCES}",
     r"(?:there (?:is|was)\s+)?(?:no|not enough|insufficient) (?:relevant )?information"
     r"(?:\s+(?:(?:is|was|could be|can be)\s+)?(?:available|found|provided|given)\b|\s+(?:about|on|to)\b|$)",
+    r"no mention is made\b",
+    r"there (?:is|are) not enough (?:\w+ )?(?:detail|details|information|data|context) (?:\w+ ){0,2}"
+    r"to (?:say|tell|know|answer|decide|determine)\b",
     r"(?:this|that|the|your)\s+(?:question\s+)?(?:cannot|can not|could not) be (?:answered|determined)\b",
     rf".*\b(?:is|are|was|were) not (?:mentioned|stated|specified|found|given|provided|answered|covered|discussed) "
     rf"(?:in|by) {_SOURCES}$",
@@ -55,9 +60,10 @@ ENGLISH = RefusalPhrases(
 
 
 class _Declining:
-    """The patterns of a language, compiled."""
+    """The patterns and words of a language, compiled."""
 
-    def __init__(self, phrases: RefusalPhrases) -> None:
+    def __init__(self, phrases: RefusalPhrases, words: RefusalWords) -> None:
+        self._words = WordClasses(words)
         self._declined = [re.compile(normalize("NFC", pattern)) for pattern in phrases.declined]
         # no \b: a vowel sign at the end of a Hindi word is no letter
         but = rf"(?<!\w)(?:{phrases.but})(?!\w)" if phrases.spaced else phrases.but
@@ -68,14 +74,18 @@ class _Declining:
     def match(self, sentence: str) -> bool:
         """Whether a folded sentence declines and does not go on to claim something."""
         return (
-            any(pattern.match(sentence) for pattern in self._declined)
+            (
+                any(pattern.match(sentence) for pattern in self._declined)
+                or self._words.declines(sentence)
+            )
             and not self._goes_on.search(sentence)
             and len(set(_NUMBER.findall(sentence))) < 2  # not 1920, 1953
         )
 
 
-_ALL_PHRASES = (ENGLISH, *LANGUAGES.values())
-_DECLINING = [_Declining(phrases) for phrases in _ALL_PHRASES]
+_PHRASES = {"en": ENGLISH, **LANGUAGES}
+_ALL_PHRASES = tuple(_PHRASES.values())
+_DECLINING = [_Declining(phrases, VOCABULARY[language]) for language, phrases in _PHRASES.items()]
 _APOLOGY = re.compile(
     normalize("NFC", rf"(?:{'|'.join(phrases.apologies for phrases in _ALL_PHRASES)})")
     + r"[,:，。،、]?\s*"

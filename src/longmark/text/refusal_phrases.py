@@ -1,6 +1,7 @@
 """How sentences decline an answer in other languages than English: what `text.refusal` knows of each.
 
-Patterns stand at the beginning of a sentence that was folded (case, spaces, normal form), behind an apology. They are
+Patterns stand at the beginning of a sentence that was folded (case, spaces, normal form), behind an apology. What is said
+of the sources ("the documents do not mention it") needs none: `text.refusal_words` knows it by its words. Patterns are
 narrow: a sentence that declines in other words counts as one that claims something, which only costs a remark on a page,
 while a claim that was taken for a refusal would hide it.
 """
@@ -23,8 +24,6 @@ class RefusalPhrases:
     spaced: bool = True
 
 
-_GERMAN_SOURCES = "passagen?|textstellen|quellen?|dokument(?:en?)?|unterlagen|kontext|texten?|texte|text|auszüge|auszügen"
-_GERMAN_FACTS = "angaben?|information(?:en)?|hinweise?|daten|aussagen?|antwort(?:en)?|erwähnung|details|auskunft"
 GERMAN = RefusalPhrases(
     apologies=r"(?:es )?tut mir (?:sehr |wirklich )?leid|leider|entschuldigung|sorry|verzeihung|ich bedaure",
     declined=(
@@ -33,21 +32,14 @@ GERMAN = RefusalPhrases(
         r"ich kann (?:\w+ ){1,4}nicht (?:beantworten|sagen|bestimmen|finden|helfen)",
         r"(?:(?:dazu|hierzu|darüber) habe ich|ich habe) (?:leider |dazu |hierzu |darüber )*"
         r"(?:keine|nicht genug|nicht genügend) (?:\w+en )?(?:informationen|angaben|daten|antwort)\b",
-        rf"(?:die|der|das)?\s*(?:\w+en\s+)?(?:{_GERMAN_SOURCES})\s+"
-        rf"(?:enth[aä]lt|enthalten|geben|gibt) (?:\w+ ){{0,3}}(?:nichts\b|keine?n? (?:\w+en )?(?:{_GERMAN_FACTS}))",
-        rf"(?:die|der|das)?\s*(?:\w+en\s+)?(?:{_GERMAN_SOURCES})\s+"
-        r"(?:sagt|sagen|nennt|nennen|erwähnt|erwähnen) (?:\w+ ){0,6}(?:nicht|nichts|keine?n?)\b",
-        rf"(?:in|aus) de[nm] (?:\w+en )?(?:{_GERMAN_SOURCES}) (?:finde[nt]|steh[te]n?|gib[t]|geht|wird|werden|ist|sind) "
-        rf"(?:\w+ ){{0,5}}(?:nichts (?:dazu|darüber|hierzu|über|zu)\b|keine?n? (?:\w+en )?(?:{_GERMAN_FACTS})"
-        r"|nicht (?:hervor|erwähnt|genannt|angegeben))",
-        r"(?:dazu |hierzu |darüber )?liegen mir (?:\w+ ){0,2}keine (?:\w+en )?(?:informationen|angaben|daten)\b",
+        r"(?:(?:dazu |hierzu |darüber )?liegen mir|mir liegen) (?:\w+ ){0,2}"
+        r"keine (?:\w+en )?(?:informationen|angaben|daten)\b",
         r"ich bin (?:leider )?nicht in der lage, .*\b(?:beantworten|helfen|geben|sagen)$",
         r"(?:die|diese|ihre|deine) frage (?:lässt sich|kann) (?:\w+ ){0,6}nicht (?:beantworten|beantwortet werden)$",
         r"ich habe (?:dazu|hierzu|darüber) (?:leider )?nichts gefunden$",
         r"(?:darüber|dazu|hierzu) ist (?:mir )?(?:leider )?nichts bekannt$",
         r"diese (?:information|angabe)(?:en)? (?:ist|sind|steht|stehen|wird|werden) (?:\w+ ){0,5}nicht"
         r"(?: enthalten| genannt| erwähnt| angegeben| zu finden)?$",
-        rf"(?:die|der|das) (?:\w+en )?(?:{_GERMAN_SOURCES}) mach(?:t|en) (?:\w+ ){{0,3}}keine (?:{_GERMAN_FACTS})",
     ),
     courtesies=r"wenn (?:sie|du) (?:weitere|andere|noch) fragen|falls (?:sie|du) "
     r"|kann ich (?:ihnen|dir) (?:sonst|anders|bei etwas)"
@@ -61,18 +53,12 @@ FRENCH = RefusalPhrases(
         r"je ne (?:peux|puis|suis|parviens)(?: malheureusement)? pas (?:en mesure )?(?:de |d'|à )?"
         r"(?:y )?(?:vous )?(?:répondre|aider|donner|fournir|déterminer|trouver|dire)\b",
         r"je n'ai pas (?:assez |suffisamment )?(?:d'|de |l')(?:informations?|données|accès|réponse|éléments)\b",
-        r"(?:(?:les|ces|vos|des) (?:documents|passages|extraits|sources|textes)"
-        r"|(?:le|ce|du) (?:document|passage|contexte|texte)|aucun(?:e)? des (?:documents|passages|extraits|sources))"
-        r"(?: (?:fourni|donné|disponible|cité)e?s?)? (?:ne |n')"
-        r"(?:mentionn|contien|contenait|di[ts]|précis|indiqu|fourni|répond|abord|donn|parl)\w*",
         r"il n'y a (?:pas|aucune?)(?: assez)? ?(?:d'|de )?(?:informations?|mention|réponse)\b",
         r"je ne (?:dispose|connais) (?:malheureusement )?pas (?:d'|de |la )"
         r"(?:assez d'|suffisamment d')?(?:informations?|données|éléments|réponse)\b",
         r"je n'ai (?:malheureusement )?pas (?:accès|connaissance|la réponse|d'informations?)\b",
         r"aucune (?:information|mention|donnée|réponse) (?:\w+ ){0,4}"
         r"ne (?:figure|se trouve|est (?:donnée|fournie|disponible))",
-        r"(?:les|ces) (?:sources|documents|textes|passages|informations) (?:\w+ )?"
-        r"ne permettent pas de (?:répondre|déterminer)",
         r"je (?:n'ai (?:malheureusement )?(?:pas trouvé|trouvé aucune)|ne trouve pas) "
         r"(?:cette |d'|de |la )?(?:informations?|réponse|mention)\b",
         r"cette information (?:n'est|ne figure|ne se trouve|n'apparaît|n'y figure) pas\b",
@@ -90,20 +76,9 @@ SPANISH = RefusalPhrases(
         r"(?:responder|contestar|ayudar|determinar|encontrar|decir|proporcionar|dar)",
         r"no (?:tengo|dispongo de|cuento con) (?:suficiente |suficientes |la |esa |esta |ninguna |más )*"
         r"(?:información|datos|respuesta|acceso|conocimiento)\b",
-        r"(?:los|las|el|la|estos|estas|ninguno de los|ninguna de las) "
-        r"(?:documentos?|pasajes?|fragmentos?|fuentes?|textos?|contexto)"
-        r"(?: (?:proporcionad|dad|citad|recuperad)[oa]s?| disponibles?)? no "
-        r"(?:mencion|contien|dice|indica|especifi|proporcion|abord|ofrec|habla)\w*",
         r"no (?:hay|existe|se encontró|se encuentra) (?:ninguna |suficiente )?(?:información|mención)\b"
         r"|no hay datos (?:sobre|de|en)\b|no consta en los (?:documentos|textos)\b",
         r"(?:lamento )?no poder (?:responder|ayudar|contestar|proporcionar)\b",
-        r"(?:los|las|el|la|estos|estas) (?:documentos?|pasajes?|fragmentos?|fuentes?|textos?|contexto)"
-        r"(?: \w+[oa]s?)? no incluyen? (?:\w+ )?(?:información|datos|mención|detalles)\b",
-        r"en (?:los|las|el|la) (?:documentos?|pasajes?|fragmentos?|fuentes?|textos?|contexto)(?: \w+[oa]s?)? "
-        r"no (?:se (?:menciona|indica|especifica|dice)|hay (?:\w+ )?(?:información|mención|datos))",
-        r"(?:con|según|basándome en) (?:la información|los (?:textos|documentos|datos))(?: \w+[oa]s?)?,? "
-        r"no (?:es posible|se puede|puedo) "
-        r"(?:responder|determinar|contestar)",
         r"no (?:sé|conozco) la respuesta\b",
         r"no encuentro (?:esa|esta|la|ninguna) (?:información|respuesta|mención)\b",
         r"desconozco (?:la respuesta|esa información|ese dato)$",
@@ -123,16 +98,8 @@ PORTUGUESE = RefusalPhrases(
         r"(?:responder|ajudar|determinar|encontrar|dizer|fornecer|dar)",
         r"(?:eu )?não (?:tenho|disponho de) (?:a |as |essa |essas |acesso |nenhuma )?"
         r"(?:informações|informação|dados|resposta|conhecimento|a )",
-        r"(?:os|as|o|a|estes|estas|nenhum dos|nenhuma das) "
-        r"(?:documentos?|passagens|passagem|trechos?|fontes?|textos?|contexto)"
-        r"(?: (?:fornecid|dad|citad|recuperad)[oa]s?| disponíve(?:l|is))? não "
-        r"(?:mencion|cont[eéê]m|diz|indica|especifi|fornec|abord|inform|fala)\w*",
         r"não (?:há|existem?|foi encontrada|foram encontradas) (?:nenhuma )?(?:informaç|menç)",
-        r"n[oa]s? (?:documentos?|passagens|passagem|trechos?|fontes?|textos?|contexto)(?: \w+[oa]s?)? não (?:há|se|existe) "
-        r"(?:\w+ )?(?:menç|informaç|menciona|indica|dados)",
         r"não (?:encontrei|localizei) (?:\w+ )?(?:informaç|dados|mençã|mençõ|resposta)",
-        r"(?:os|as|o|a|estes|estas) (?:documentos?|passagens|trechos?|fontes?|textos?|contexto)(?: \w+[oa]s?)? "
-        r"não inclu\w+ (?:\w+ )?(?:informaç|menç|dados|detalhes)",
         r"não (?:sei|conheço) a resposta\b",
         r"desconheço (?:a resposta|essa informação)$",
         r"(?:essa|esta) informação não (?:consta|aparece|está|se encontra|é mencionada)\b",
@@ -148,18 +115,9 @@ ITALIAN = RefusalPhrases(
         r"(?:rispondere|aiutar|determinare|trovare|dire|fornire|dare)",
         r"non (?:ho|dispongo di) (?:abbastanza |sufficienti |alcuna |accesso |la )?"
         r"(?:informazion|dati|risposta|accesso|a )",
-        r"(?:i|le|il|la|questi|nessuno dei|nessuna delle) "
-        r"(?:documenti|documento|passaggi|passaggio|brani|brano|passi|fonti|fonte|testi|testo|contesto)"
-        r"(?: (?:fornit|dat|citat)[oaie]| disponibili)? non "
-        r"(?:menzion|contien|contengono|dice|dicono|indica|specific|fornisc|riport|parla)\w*",
         r"non (?:ci sono|c'è|sono presenti|è presente) (?:alcuna |nessuna )?(?:informazion|menzion)",
         r"non conosco la risposta\b",
-        r"(?:nei|nelle|nel|nella) (?:documenti|documento|passaggi|brani|brano|passi|fonti|fonte|testi|testo|contesto)"
-        r"(?: \w+[oaie])? "
-        r"non (?:si (?:parla|menziona|indica|dice)|(?:ci sono|c'è|è presente) (?:\w+ )?(?:informazion|menzion|dati))",
         r"non ho trovato (?:\w+ )?(?:informazion|dati|menzion|risposta)",
-        r"(?:i|le|il|la|questi) (?:documenti|documento|passaggi|brani|fonti|testi|testo|contesto)(?: \w+[oaie])? "
-        r"non (?:includ|inclu)\w+ (?:\w+ )?(?:informazion|menzion|dati|dettagli)",
         r"non saprei$|non trovo (?:questa informazione|la risposta)\b",
         r"(?:questa|tale) informazione non (?:è presente|compare|si trova|è menzionata|figura)\b",
     ),
@@ -173,21 +131,12 @@ DUTCH = RefusalPhrases(
         r"ik kan (?:deze vraag|dit|dat|hier|u|je|daar)\b.*\b(?:niet|geen)\b"
         r".*\b(?:beantwoorden|helpen|bepalen|vinden|zeggen|geven)$",
         r"ik heb (?:hierover )?(?:niet genoeg|onvoldoende|geen) (?:informatie|gegevens|toegang|antwoord)\b",
-        r"(?:de|het|deze|geen van de) (?:\w+ )?"
-        r"(?:documenten|document|passages?|bronnen|bron|teksten|tekst|context|fragmenten) "
-        r"(?:(?:noem|vermeld|zeg|geef|geven)\w* (?:er |hierover |daarover )*(?:niets|niet|geen)\b"
-        r"|bevat\w* (?:er |hierover |daarover )*(?:niets|geen (?:\w+e )?(?:informatie|gegevens|vermelding|antwoord))\b)",
         r"er is (?:geen|onvoldoende|niet genoeg) informatie\b",
         r"(?:ik weet (?:het|dat|het antwoord) (?:helaas )?niet|(?:daar|hier|dat) weet ik (?:helaas )?(?:niets van|niet))$",
         r"ik (?:kan|ben) (?:\w+ ){0,5}(?:niet|niet in staat) (?:om )?(?:\w+ ){0,4}(?:te )?(?:beantwoorden|helpen)$",
         r"(?:daar|hier|dat|deze vraag|dit|kan) (?:kan )?ik (?:\w+ ){0,4}niet (?:\w+ ){0,2}(?:helpen|beantwoorden|zeggen)$",
         r"(?:ik )?(?:heb|beschik)(?: ik)? (?:\w+ ){0,3}(?:geen|niet over voldoende|over onvoldoende|niet genoeg) "
         r"(?:\w+e )?(?:informatie|gegevens)\b",
-        r"in (?:de|het|deze) (?:\w+e )?(?:documenten|document|passages?|bronnen|bron|teksten|tekst|context|fragmenten) "
-        r"(?:staat|staan|wordt|is|vind ik) (?:\w+ ){0,3}"
-        r"(?:niets (?:over|daarover)|geen (?:informatie|gegevens)|niet (?:vermeld|genoemd))",
-        r"op basis van (?:de|deze|het) (?:\w+e )?(?:teksten|tekst|documenten|informatie|context|bronnen) kan (?:\w+ ){1,4}"
-        r"niet (?:worden beantwoord|beantwoorden|beantwoord worden|bepalen)",
         r"(?:die informatie|deze informatie|dat) (?:staat|komt|wordt) (?:\w+ )?niet (?:\w+ )?in (?:de|het) "
         r"(?:\w+e )?(?:documenten|document|bronnen|bron|teksten|tekst|context)\b",
         r"(?:daar|hier)(?:over)? heb ik (?:\w+ )?(?:geen|onvoldoende) (?:informatie|gegevens)\b",
@@ -203,13 +152,8 @@ POLISH = RefusalPhrases(
         r"nie (?:mogę|potrafię|jestem w stanie|udało mi się) (?:\w+ ){0,2}"
         r"(?:odpowiedzieć|pomóc|określić|znaleźć|powiedzieć|podać|ustalić|udzielić)",
         r"nie (?:mam|posiadam) (?:\w+ )?(?:informacji|danych|dostępu|odpowiedzi)\b",
-        r"(?:(?:podane|dostarczone|dostępne|te|żaden z) )*"
-        r"(?:dokumenty|dokument|dokumentów|źródła|źródło|fragmenty|fragment|teksty|tekst|kontekst) nie "
-        r"(?:(?:wspomina|mówi|poda|określa)\w*|zawiera\w* (?:\w+ )?(?:informacji|danych|wzmianki|odpowiedzi))\b",
         r"(?:w (?:\w+ )?(?:dokumentach|źródłach|tekście|kontekście|fragmentach) )?(?:nie ma|brak) "
         r"(?:\w+ )?(?:informacji|wzmianki)\b",
-        r"w (?:\w+ )?(?:dokumentach|źródłach|tekście|kontekście|fragmentach) nie "
-        r"(?:wspomniano|podano|określono|ma (?:\w+ )?(?:informacji|wzmianki))\b",
         r"(?:na podstawie (?:\w+ ){1,3})?nie można (?:odpowiedzieć na to pytanie|tego (?:ustalić|określić))$",
     ),
     courtesies=r"czy (?:mogę|chcesz|chciał)|jeśli (?:masz|ma pan|potrzebujesz)|proszę",
@@ -222,11 +166,6 @@ RUSSIAN = RefusalPhrases(
         r"я не (?:могу|смог|смогла|в состоянии) (?:\w+ )?"
         r"(?:ответить|помочь|определить|найти|сказать|дать|предоставить)",
         r"у меня (?:нет|недостаточно) (?:\w+ )?(?:информации|данных|доступа|ответа|сведений)\b",
-        r"(?:в )?(?:(?:предоставленн|приведённ|приведенн|данн|эт)\w+ )*"
-        r"(?:документ|источник|текст|отрывк|контекст|фрагмент|материал)\w* "
-        r"(?:не (?:упомина|говор|указ|сообща)\w+\b(?! на )|не содерж\w+ (?:\w+ )?(?:информац|сведен|данн|упоминан|ответ)\w*"
-        r"|нет (?:\w+ )?(?:информации|данных|сведений|упоминани|ответа)\w*"
-        r"|(?:об этом )?ничего не)",
         r"(?:нет|недостаточно) (?:информации|сведений)\b",
         r"(?:на основании|на основе|исходя из|по) (?:\w+ ){1,3}(?:ответить|определить)(?: на (?:этот |данный )?вопрос)? "
         r"(?:невозможно|нельзя)$",
@@ -246,9 +185,6 @@ TURKISH = RefusalPhrases(
         r"(?:bu (?:soruya|soruyu|konuda) )?(?:(?:cevap|yan[ıi]t) veremi?yorum|(?:cevap|yan[ıi]t) veremem"
         r"|cevaplayam[ıi]yorum|yan[ıi]tlayam[ıi]yorum"
         r"|yard[ıi]mc[ıi] olam[ıi]yorum)$",
-        r"(?:verilen |sağlanan |bu )*(?:belge|kaynak|metin|metn|pasaj|bağlam)\w* .*"
-        r"\b(?:bilgi (?:yok|bulunmuyor|içermiyor)|belirtilmiyor|belirtilmemiş\w*|bahsetmiyor|bahsedilmiyor"
-        r"|yer alm[ıi]yor)$",
         r"(?:bu konuda )?(?:yeterli )?bilgi(?:m yok|ye sahip değilim| yok)$",
         r"(?:bu konuda |bu (?:istekte|talepte|isteğe|talebe) )?(?:size )?yard[ıi]mc[ıi] olam(?:am|[ıi]yorum)$",
         r"bu (?:bilgi|veri)(?:ye|lere) erişimim yok$",
@@ -257,7 +193,6 @@ TURKISH = RefusalPhrases(
         r"bu sorunun (?:cevab[ıi]n[ıi]|yan[ıi]t[ıi]n[ıi]) bilmiyorum$",
         r"(?:verilen|eldeki|bu) (?:bilgi|metin|belge)\w* (?:\w+ )?bu soru(?:yu|ya) (?:\w+ ){1,2}mümkün değil$",
         r"bu bilgi (?:\w+ ){1,2}(?:yer alm[ıi]yor|bulunmuyor|yok|belirtilmemiş)$",
-        r"(?:belge|kaynak|metin|metn)\w* .*\b(?:belirtmiyor|söylemiyor|bahsetmiyor)$",
     ),
     courtesies=r"(?:başka (?:bir )?(?:konu|şey|soru)\w*|eğer|lütfen|daha fazla)",
     but="ama|ancak|fakat|sadece|yalnızca|yalnız|değil(?= )",
@@ -269,14 +204,9 @@ ARABIC = RefusalPhrases(
         r"(?:أنا )?(?:لا أستطيع|لا يمكنني|لا أتمكن من|لم أتمكن من) "
         r"(?:الإجابة|المساعدة|تحديد|العثور|تقديم|إعطاء|القول)",
         r"(?:ليست? لدي|لا أملك|لا تتوفر لدي) (?:\w+ )?(?:معلومات|بيانات|إجابة)",
-        r"لا (?:تذكر|تحتوي|يحتوي|يذكر|تتضمن|يتضمن|توضح|يوضح|تشير|يشير|تقدم|يقدم) (?:هذه |هذا )?"
-        r"(?:النصوص|النص|المقاطع|المقطع|المصادر|المصدر|الوثائق|الوثيقة|المستندات|المستند|السياق|الفقرات)\b",
         r"لا توجد (?:أي )?معلومات\b",
         r"(?:أنا )?(?:لا أستطيع|لا يمكنني) (?:مساعدتك|مساعدتكم|أن أساعدك|أن أجيب|تزويدك)",
         r"لا (?:أعرف|أعلم) (?:الإجابة|الجواب) (?:عن|على) (?:هذا )?السؤال$",
-        r"لم (?:تذكر|يذكر|توضح|يوضح|تتضمن|يتضمن) (?:هذه |هذا )?"
-        r"(?:النصوص|النص|المصادر|المصدر|الوثائق|الوثيقة|المستندات|السياق)\b",
-        r"لا يمكن (?:الإجابة|تحديد)\b.*(?:النص|النصوص|الوثائق|المصادر|السياق|المعلومات)",
         r"(?:هذه |تلك )?المعلومات غير (?:موجودة|متوفرة|مذكورة|متاحة)\b",
         r"لم (?:أجد|أعثر على) (?:الإجابة|إجابة|معلومات|هذه المعلومات|أي معلومات)",
     ),
@@ -288,8 +218,6 @@ HINDI = RefusalPhrases(
     declined=(
         r"(?:मुझे |मैं )?(?:यह |इसका उत्तर |इस प्रश्न का उत्तर |इसके बारे में )?(?:नहीं (?:पता|मालूम)|नहीं जानता|नहीं जानती)(?: है| हूँ| हूं)?$",
         r"(?:मैं )?(?:इस (?:प्रश्न|सवाल) का |इसका )?(?:उत्तर|जवाब) नहीं दे (?:सकता|सकती)(?: हूँ| हूं)?$",
-        r"(?:दिए गए |इन |इस )*(?:दस्तावेज़|दस्तावेज|स्रोत|अंश|पाठ|संदर्भ|गद्यांश)\S* (?:में|से) .*"
-        r"(?:जानकारी|उल्लेख|सूचना) नहीं (?:है|मिली|मिलती|मिला|दी गई)",
         r"(?:मैं )?(?:इसमें |इस (?:विषय|मामले|अनुरोध) में )?(?:आपकी )?(?:मदद|सहायता) नहीं कर (?:सकता|सकती)(?: हूँ| हूं)?$",
         r"(?:मेरे पास|इस विषय में|इस बारे में|इसके बारे में) (?:\S+ ){0,3}(?:जानकारी|सूचना|डेटा) (?:उपलब्ध )?नहीं है$",
         r"(?:दिए गए |इन |इस )*(?:दस्तावेज़|दस्तावेज|स्रोत|अंश|पाठ|संदर्भ|गद्यांश)\S* (?:में|से) "
@@ -331,6 +259,7 @@ CHINESE = RefusalPhrases(
                 r".*(?:文中|原文|文档|资料|上下文|段落|文本|信息)(?:中|里)?(?:并)?(?:没有|未|无)"
                 r"(?:提到|提供|包含|说明|提及|给出|相关)",
                 r".*(?:文中|原文|文档|资料|上下文|段落|文本)(?:中|里)?(?:找不到|查不到|没找到)(?:答案|相关|这)",
+                r"(?:我|目前|暂时)*(?:找不到|查不到|没找到|没有找到)(?:任何)?(?:相关的?)?(?:信息|资讯|内容|资料|答案)$",
             ),
         ),
     ),
@@ -347,17 +276,12 @@ JAPANESE = RefusalPhrases(
         r"|答えがわかりません$",
         r"(?:この|その|ご)?(?:質問|お問い合わせ)?(?:には|に|については|について)?(?:お答え|回答)"
         r"(?:することは|することが)?(?:できません|できかねます|出来ません|しかねます)$",
-        r"(?:提供された|与えられた|上記の)?(?:文書|資料|文脈|本文|文章|情報源|コンテキスト|パッセージ|記事)"
-        r"(?:に|には|では|から|からは).*(?:記載|情報|言及|説明|記述)(?:が|は|も)?"
-        r"(?:ありません|見つかりません|見当たりません|されていません|含まれていません)$",
         r"(?:お手伝い|お力になること|対応|ご案内)(?:は|が)?(?:できません|できかねます|致しかねます)$",
         r"(?:私は|その|この|それに関する|関連する)*(?:情報|データ|答え)(?:は|を)(?:持っていません|持ち合わせていません|ありません)$",
         r"(?:この|その|提供された|与えられた)*(?:情報|資料|文書|本文|文章)だけでは(?:、)?(?:判断|お答え|回答|特定)(?:は|が)?(?:できません|できかねます)$",
         r"(?:十分な|必要な|関連する)*情報が(?:ない|不足している|足りない)(?:ため|ので)、?(?:お答え|回答|判断)(?:は|が)?(?:できません|できかねます)$",
         r"(?:わかりかねます|分かりかねます|存じ上げません)$",
         r"(?:その|この)?情報は(?:提供された)?(?:資料|文書|本文)(?:に|には|の中に|の中には)(?:ありません|含まれていません)$",
-        r"(?:資料|文書|本文|文脈|情報)(?:から|からは)、?(?:答えられません|お答えできません|判断できません)$",
-        r"(?:資料|文書|本文)に(?:は)?(?:書かれて|記載されて|記されて)いません$",
         r"(?:その|この|該当する|関連する)*情報(?:は|が)見つかりません(?:でした)?$",
     ),
     courtesies="他に(?:ご質問|何か)|ほかに|もし|ご不明な点|何か(?:他|お手伝い)|別の",
@@ -370,18 +294,10 @@ KOREAN = RefusalPhrases(
         r"(?:저는 |저도 |그것은 |(?:그|이) 질문에 대한 |답을 |답은 |잘 )*(?:모릅니다|모르겠습니다)$",
         r"(?:이 |그 |해당 )?(?:질문|문의)(?:에|에는) (?:대한 )?(?:대해 )?(?:답변|답|대답)(?:을|를)? ?"
         r"(?:할 수 없습니다|드릴 수 없습니다|드리기 어렵습니다|제공할 수 없습니다)$",
-        r"(?:제공된 |주어진 |위 )*(?:문서|자료|본문|출처|문맥|지문|텍스트|컨텍스트)(?:에|에는|에서|에서는|은|는|이|가) .*"
-        r"(?:정보|내용|언급|설명)(?:이|가|은|는|도|을|를)? ?"
-        r"(?:없습니다|포함하고 있지 않습니다|포함되어 있지 않습니다|찾을 수 없습니다|하지 않습니다|되어 있지 않습니다)$",
         r"(?:도와드릴|도움을 드릴|도와 드릴) 수 없습니다$",
         r"(?:해당 |관련 |그 |이에 대한 |그것에 대한 |이 주제에 대한 )*정보(?:가|는) (?:없습니다|부족합니다)$",
-        r"(?:제공된 |주어진 |위 )*(?:문서|자료|본문|출처|문맥|지문|텍스트)(?:에|에서|에서는) "
-        r".*(?:찾을|확인할) 수 없습니다$",
         r"(?:정보가 (?:부족하여|부족해서|없어서|충분하지 않아)|(?:제공된 |주어진 |이 )*(?:자료|정보|문서|본문)만으로는) "
         r"(?:답변|답|판단|대답)(?:을 )?(?:할|드릴) 수 없습니다$",
-        r"(?:제공된 |주어진 )*(?:자료|정보|문서|본문)만으로는 답할 수 없습니다$",
-        r"(?:제공된 |주어진 )*(?:문서|자료|본문|출처)(?:에|에는) "
-        r"(?:(?:나와|나타나|명시되어|기재되어) 있지 않습니다|언급되지 않았습니다)$",
         r"(?:관련 |해당 |그 )*정보(?:를|가) 찾을 수 없(?:습니다|었습니다)$",
         r"알 수 없습니다$",
     ),
