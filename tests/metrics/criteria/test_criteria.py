@@ -200,3 +200,45 @@ def test_a_line_of_healthbench_with_an_answer_is_an_example(tmp_path: Path) -> N
         RubricItem(criterion="Criterion 0.", points=5, tags=("level:example",)),
     )
     assert score_sync("criteria", examples[0], judge=judge([0]))["criteria.score"].value == 1.0
+
+
+def test_the_score_of_a_tag_is_of_the_criteria_that_have_it() -> None:
+    items = rubric(4, 6, -2, tags=[["axis:accuracy"], ["axis:context"], ["axis:accuracy"]])
+    whole = scored(items, judge([0, 2]))
+    accuracy = scored(items, judge([0, 2]), {"tag": "axis:accuracy"})
+    assert whole.value == (4 - 2) / 10
+    assert accuracy.value == (4 - 2) / 4
+    assert {"tag": "axis:accuracy", "score": accuracy.value} in whole.evidence["by_tag"]
+
+
+def test_a_tag_that_no_criterion_has_is_unscored_and_the_tags_are_named() -> None:
+    items = rubric(4, 6, tags=[["axis:accuracy"], ["axis:context"]])
+    sent: list[str] = []
+    result = scored(items, judge([0], sent), {"tag": "accuracy"})
+    assert result.status == "undefined"
+    assert result.reason is not None
+    assert "has the tag 'accuracy'; its tags are axis:accuracy, axis:context" in result.reason
+    assert not sent
+
+
+def test_scores_of_several_tags_share_their_calls(tmp_path: Path) -> None:
+    sent: list[str] = []
+    items = [
+        {"criterion": "Criterion 0.", "points": 4, "tags": ["axis:accuracy"]},
+        {"criterion": "Criterion 1.", "points": 6, "tags": ["theme:hedging"]},
+    ]
+    example = {"id": "1", "question": "Why?", "answer": "So.", "criteria": items}
+    names = ["criteria", "criteria@tag=axis:accuracy", "criteria@tag=theme:hedging"]
+    run = longmark.run(
+        [example],
+        names,
+        judges=[judge([0], sent)],
+        out=tmp_path / "run",
+        cache=tmp_path / "calls.sqlite",
+    )
+    assert {row.metric: row.score for row in run.rows()} == {
+        "criteria.score": 0.4,
+        "criteria.score@tag=axis:accuracy": 1.0,
+        "criteria.score@tag=theme:hedging": 0.0,
+    }
+    assert len(sent) == 1

@@ -159,3 +159,32 @@ def test_what_is_wrong_in_weighted_dimensions_is_named(
     with pytest.raises(BadInput) as raised:
         CriteriaParams(file=path).ready()
     assert says in str(raised.value)
+
+
+def test_the_score_of_a_tag_is_that_of_its_dimension_in_the_same_call() -> None:
+    sent: list[str] = []
+
+    def reply(request: ChatRequest) -> str:
+        sent.append(request.messages[1].content)
+        return json.dumps(RATINGS)
+
+    example = Example(
+        id="1", question="Why?", answer="Ours.", references=("Theirs.",), criteria=ITEMS
+    )
+    params = {"form": "relative", "tag": "insight"}
+    result = score_sync("criteria", example, params, judge=FakeChat(reply))["criteria.score"]
+    assert result.value == pytest.approx(5.5 / 14.5)
+    assert "Covers costs." in sent[0]  # all criteria are rated, whatever the tag
+    assert len(result.evidence["criteria"]) == len(ITEMS)
+
+
+def test_a_tag_that_is_rated_0_in_both_texts_is_undefined() -> None:
+    ratings = {"answer": {"1": 8, "2": 4, "3": 0}, "reference": {"1": 6, "2": 6, "3": 0}}
+    example = Example(
+        id="1", question="Why?", answer="Ours.", references=("Theirs.",), criteria=ITEMS
+    )
+    params = {"form": "relative", "tag": "insight"}
+    judge = FakeChat(json.dumps(ratings))
+    result = score_sync("criteria", example, params, judge=judge)["criteria.score"]
+    assert result.status == "undefined"
+    assert result.reason == "Answer and reference are rated 0 by every criterion of insight."

@@ -21,9 +21,11 @@ own (lines 366-389). form: `relative`: RACE (DeepResearch Bench, Du et al. 2025)
 each is the sum of points x rating over the criteria with positive points, and the judge rates both texts by each criterion
 from 0 to 10 in one call, whatever `batch` says (Ayanami0730/deep_research_bench at 214741e, deepresearch_bench_race.py:
 145-155, utils/score_calculator.py). Range [0, 1]; .5 is as good as the reference. It needs a reference (several: the
-one beside which the score is highest counts).
+one beside which the score is highest counts). tag: the score by the criteria with this tag alone: an axis or a theme of
+HealthBench (403-418), a dimension of RACE (`form=relative@tag=insight`). The judge is asked about all criteria all the
+same, so that scores of several tags share their calls. Unscored (`undefined`): no criterion with positive points has it.
 Deviations: the prompt is ours, and asks for no explanation; a reply that cannot be read is asked for once more, in
-HealthBench again and again (374-382). The evidence has the score of each tag (403-418), which no row has. RACE
+HealthBench again and again (374-382). The evidence has the score of each tag. RACE
 first has a model remove citations from reports and gives 0 where both texts get 0: here nothing is removed, and that is
 `undefined`; it reads a criterion that the judge spells otherwise, and leaves one out that it forgets: here criteria are
 numbered, and one without a rating makes the reply unreadable.
@@ -42,7 +44,7 @@ from longmark.judge import ask, numbered
 from longmark.metric import Metric, Score, ScoreSpec, Why, paper
 from longmark.metrics._question_file import expected_of, read, remarks_on_ids
 from longmark.metrics._signed_file import signed
-from longmark.metrics.criteria._relative import RATES, relative_batches, score_relative
+from longmark.metrics.criteria._relative import RATES, counts, relative_batches, score_relative
 from longmark.models.handles import Models
 from longmark.prompts import prompt
 from longmark.records import Example
@@ -75,6 +77,7 @@ class CriteriaParams:
     file: str = ""
     batch: int = paper(BATCH, 1)
     form: Literal["points", "relative"] = "points"
+    tag: str = ""
 
     def __post_init__(self) -> None:
         if self.file:
@@ -104,8 +107,15 @@ async def score(
     items: tuple[RubricItem, ...] = expected_of(example, params.file, "criteria")
     if not any(item.points > 0 for item in items):
         raise NoScore("undefined", "No criterion of this question has positive points.")
+    if params.tag and not any(item.points > 0 and params.tag in item.tags for item in items):
+        tags = dict.fromkeys(tag for item in items for tag in item.tags)
+        raise NoScore(
+            "undefined",
+            f"No criterion of this question with positive points has the tag {params.tag!r}; its tags are "
+            f"{', '.join(tags) or 'none'}.",
+        )
     if params.form == "relative":
-        return {"score": await score_relative(example, models, items)}
+        return {"score": await score_relative(example, models, items, params.tag)}
 
     async def labels_of(batch: Sequence[str]) -> list[str]:
         texts = {
@@ -125,7 +135,7 @@ async def score(
         for criterion, label in zip(batch, batch_labels, strict=True)
     }
     verdicts = [(item, met[item.criterion]) for item in items]
-    value = points_share(verdicts)
+    value = points_share([pair for pair in verdicts if counts(pair[0], params.tag)])
     assert value is not None
     return {"score": Score(value, _evidence(verdicts, models.judges[0].name))}
 

@@ -84,8 +84,16 @@ def relative_batches(items: Sequence[RubricItem]) -> list[list[str]]:
     return groups(texts, _BYTES, _BATCH)
 
 
-async def score_relative(example: Example, models: Models, items: Sequence[RubricItem]) -> Score:
-    """The score beside the reference; of several references, the one beside which it is highest."""
+def counts(item: RubricItem, tag: str) -> bool:
+    """Whether a criterion counts for the score of a tag; "": all do."""
+    return not tag or tag in item.tags
+
+
+async def score_relative(
+    example: Example, models: Models, items: Sequence[RubricItem], tag: str = ""
+) -> Score:
+    """The score beside the reference, by the criteria with the tag; of several references, the one beside which the score
+    by all criteria is highest."""
     if not example.references:
         raise NoScore("missing_input", "The example has no reference answer (form=relative).")
     rated_by_reference = await concurrently(
@@ -95,6 +103,10 @@ async def score_relative(example: Example, models: Models, items: Sequence[Rubri
     best, best_rated = max(scored, key=lambda pair: -1.0 if pair[0] is None else pair[0])
     if best is None:
         raise NoScore("undefined", "Answer and reference are rated 0 by every criterion.")
+    if tag:
+        best = relative_score([rated for rated in best_rated if counts(rated.item, tag)])
+    if best is None:
+        raise NoScore("undefined", f"Answer and reference are rated 0 by every criterion of {tag}.")
     return Score(best, _evidence(best_rated, models.judges[0].name))
 
 
