@@ -16,6 +16,7 @@ from tests.metrics.test_silence import OPTIONS, PARAMS, checkpoints, reply
 
 import longmark
 from longmark import metrics
+from longmark.cli.run import print_estimate
 from longmark.engine.estimate import RunEstimate, dry_run
 from longmark.engine.run import finish, make_settings, open_cache
 from longmark.engine.settings import RunOptions
@@ -200,3 +201,16 @@ def test_a_metric_that_a_run_has_measured_has_no_range(tmp_path: Path) -> None:
     estimate, _ = forecast_and_sent("score.specificity", lines[2:], tmp_path)
     assert estimate.measured
     assert not estimate.spreads
+
+
+@pytest.mark.parametrize(
+    ("name", "assumes"),
+    [("ragchecker", True), ("nuggets", False), ("criteria", False), ("citations", False)],
+)
+def test_a_dry_run_says_that_it_assumes_a_claim_a_sentence_only_where_a_judge_lists_claims(
+    name: str, assumes: bool, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    estimate, _ = forecast_and_sent(name, list(records(name))[:1], tmp_path)
+    print_estimate(estimate)
+    printed = " ".join(capsys.readouterr().out.split())
+    assert ("The table assumes a claim for each sentence." in printed) is assumes

@@ -487,7 +487,8 @@ def print_estimate(estimate: RunEstimate, heading: str = "metric") -> None:
             f"With --max-usd, if each call cost the most that it can ({cost(total.reserved)} for all), {part} "
             f"{total.calls:,} calls would go {go}{end}."
         )
+    assumes = "The table assumes a claim for each sentence. " if estimate.lists_statements else ""
     print(
-        f"Rows already computed: {estimate.rows_done:,}. The table assumes a claim for each sentence. Tokens are "
-        "estimated from text lengths. Nothing was sent."
+        f"Rows already computed: {estimate.rows_done:,}. {assumes}Tokens are estimated from text lengths. Nothing was "
+        "sent."
     )

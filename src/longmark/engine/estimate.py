@@ -116,7 +116,8 @@ class RunEstimate:
     other, at least; window: hours in which a round ends; 0: nothing goes in batches. affordable: how many calls a
     budget in dollars lets go in batches, and in how many, if each takes what is estimated; None: all fit at once.
     measured: metric -> what corrected its expected figures. spreads: metric -> the fewest and the most calls that are
-    expected, where they depend on how many statements the judge lists and nothing has measured that."""
+    expected, where they depend on how many statements the judge lists and nothing has measured that. lists_statements:
+    whether some reply lists statements, which are assumed to be one for each sentence."""
 
     rows_done: int = 0
     metrics: dict[str, MetricEstimate] = field(default_factory=dict)
@@ -125,6 +126,7 @@ class RunEstimate:
     affordable: tuple[int, int] | None = None
     measured: dict[str, Ratio] = field(default_factory=dict)
     spreads: dict[str, tuple[int, int]] = field(default_factory=dict)
+    lists_statements: bool = False
 
     @property
     def total(self) -> MetricEstimate:
@@ -194,6 +196,7 @@ async def dry_run(
                 options.budget,
             )
             rehearsing.end_batches()
+            estimate.lists_statements = rehearsal.lists_statements
             for name, metric in estimate.metrics.items():
                 if ratio := ratios.get(name):
                     metric.expected = metric.expected.corrected(ratio)

@@ -61,7 +61,8 @@ _OF_ITEM = frozenset({"from", "source", "index", "number", "id", "question"})
 class Rehearsal:
     """Stands in for every model of a run, and counts what it was asked. statements: that it lists of a sentence, 1 or 2,
     or a fraction of 1. replies: by the key of their call; what was asked once is answered again without a call. usd:
-    None once a price is not known."""
+    None once a price is not known. lists_statements: whether a reply listed statements of a text, which is as long as
+    that assumes."""
 
     statements: float = 1.0
     replies: dict[bytes, tuple[Any, float | None]] = field(default_factory=dict)
@@ -69,11 +70,12 @@ class Rehearsal:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     usd: float | None = 0.0
+    lists_statements: bool = False
 
     def model(self, kind: str, accepts: Accepts | None) -> Any:
         """What answers a call of this kind."""
         if kind == "chat":
-            return _StandInChat(accepts, self.statements)
+            return _StandInChat(accepts, self)
         return _STAND_INS[kind]
 
     def book(
@@ -101,14 +103,14 @@ class Rehearsal:
 class _StandInChat:
     """A chat model whose replies have the form that is asked for."""
 
-    def __init__(self, accepts: Accepts | None, statements: float) -> None:
+    def __init__(self, accepts: Accepts | None, rehearsal: Rehearsal) -> None:
         self._accepts = accepts
-        self._statements = statements
+        self._rehearsal = rehearsal
 
     async def chat(self, request: ChatRequest) -> ChatReply:
         """The first stand-in that the reader of the reply accepts, else the last one."""
         reply = ChatReply("")
-        for text in _replies(request, self._statements):
+        for text in _replies(request, self._rehearsal):
             reply = ChatReply(text, logprobs=_logprobs(text) if request.logprobs else ())
             if self._accepts is None:
                 return reply
@@ -140,9 +142,9 @@ _STAND_INS: Mapping[str, Any] = {
 }
 
 
-def _replies(request: ChatRequest, statements: float) -> Iterator[str]:
+def _replies(request: ChatRequest, rehearsal: Rehearsal) -> Iterator[str]:
     """Stand-ins for a reply, the likeliest first."""
-    prompt = _ShownTexts("\n\n".join(message.content for message in request.messages), statements)
+    prompt = _ShownTexts("\n\n".join(message.content for message in request.messages), rehearsal)
     if request.schema is not None:
         for variant in range(_VARIANTS):
             value = _StandInValue(request.schema, prompt, variant).value(request.schema)
@@ -163,8 +165,8 @@ def _logprobs(text: str) -> tuple[TokenLogprobs, ...]:
 class _ShownTexts:
     """The texts that a prompt shows."""
 
-    def __init__(self, prompt: str, statements: float = 1.0) -> None:
-        self._statements = statements
+    def __init__(self, prompt: str, rehearsal: Rehearsal) -> None:
+        self._rehearsal = rehearsal
         self.texts = [text for _, text in _SHOWN.findall(prompt)] or [prompt]
         self.prose = [text for text in self.texts if not _NUMBERED.match(text)]
         self.longest = max(self.prose or self.texts, key=len)
@@ -184,11 +186,17 @@ class _ShownTexts:
         if self.numbered:
             return list(self.numbered.values())
         one_a_sentence = [sentence.strip() for sentence in sentences(self.longest)]
-        if self._statements < 1:
-            return one_a_sentence[:: round(1 / self._statements)]
-        if self._statements > 1:
+        statements = self._rehearsal.statements
+        if statements < 1:
+            return one_a_sentence[:: round(1 / statements)]
+        if statements > 1:
             return [half for sentence in one_a_sentence for half in _halves(sentence)]
         return one_a_sentence
+
+    def count_statements(self) -> int:
+        """How many statements a list about the texts has; where nothing is numbered, that is an assumption."""
+        self._rehearsal.lists_statements |= not self.numbered
+        return len(self.listed)
 
     @cached_property
     def passages(self) -> list[str]:
@@ -285,7 +293,7 @@ class _StandInValue:
         elif key == "quotes" or items.get("type") == "integer":
             length = 1
         else:
-            length = len(self._prompt.listed)
+            length = self._prompt.count_statements()
         length = max(least, min(greatest, 0 if self._variant == _VARIANTS - 1 else length))
         texts = [item] if key.isdigit() else self._prompt.listed or [item]
         return [

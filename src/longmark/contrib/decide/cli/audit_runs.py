@@ -141,6 +141,7 @@ class AuditRuns:
                 audit_estimate.metrics.setdefault(run.title, MetricEstimate()).add(metric)
             audit_estimate.rows_done += estimate.rows_done
             audit_estimate.measured |= estimate.measured
+            audit_estimate.lists_statements |= estimate.lists_statements
             audit_estimate.rounds += estimate.rounds
             audit_estimate.window = max(audit_estimate.window, estimate.window)
         return audit_estimate
