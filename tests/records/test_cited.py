@@ -185,3 +185,24 @@ def test_contexts_can_be_one_object_of_texts_by_id(passages: dict[str, Any]) -> 
 def test_one_passage_without_its_text_is_not_taken_for_a_text_by_id(described: Any) -> None:
     with pytest.raises(BadInput, match="an object needs its passage under"):
         read({"question": "Where?", "answer": "In Africa [1].", "contexts": described})
+
+
+@pytest.mark.parametrize(
+    ("sources", "are_read"),
+    [
+        ({"a": "It rains.", "b": "It snows."}, True),
+        ({"a": "Eis schwimmt.", "b": "Salz"}, True),
+        ({"a": "冰会浮。 盐很咸。"}, True),
+        ({"a": {"text": "Rain"}}, True),
+        ({"1": "report.pdf", "2": "notes.txt"}, False),
+        ({"web": "Wikipedia", "book": "Annual Report 2024"}, False),
+        ({"a": "Rain."}, False),
+        ({}, False),
+        (["It rains.", "It snows."], False),
+    ],
+)
+def test_an_object_of_short_texts_by_id_is_read_as_sources(sources: Any, are_read: bool) -> None:
+    example = read({"question": "?", "answer": "It rains [a].", "sources": sources})
+    assert bool(example.sources) is are_read
+    if are_read and isinstance(sources, dict):
+        assert [source.id for source in example.sources or ()] == list(sources)

@@ -223,3 +223,24 @@ def test_an_entry_and_a_footnote_go_on_in_their_next_lines() -> None:
 def test_a_hundred_thousand_brackets_that_close_nothing_take_no_time() -> None:
     assert markers("[ 1 " * 50_000 + "(来源" * 50_000 + "![[" * 20_000) == []
     assert len(unread_marks("So [2a]. " * 20_000)) == 20_000
+
+
+@pytest.mark.parametrize(
+    ("answer", "names"),
+    [
+        ("He calls it “[a]nother flood” [b].", [("b",)]),
+        ("“[A]nother flood came” [b].", [("b",)]),
+        ("[a]nother flood came.", []),
+        ("It rained [a] and froze [b].", [("a",), ("b",)]),
+        ("It rained[a] and froze[b].", [("a",), ("b",)]),
+        ("[a] It rained.", [("a",)]),
+        ("下雨了[a]然后结冰[b]。", [("a",), ("b",)]),
+        ("下雨了。[a]然后结冰。", [("a",)]),
+        ("[ab]normal [b].", [("ab",), ("b",)]),
+    ],
+)
+def test_the_first_letter_of_a_quoted_word_in_brackets_is_no_source(
+    answer: str, names: list[tuple[str, ...]]
+) -> None:
+    ids = frozenset({"a", "b", "A", "ab"})
+    assert [marker.names for marker in markers(answer, ids)] == names

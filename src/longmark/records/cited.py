@@ -122,9 +122,8 @@ def are_sources(value: Any) -> bool:
             return any(isinstance(value.get(key), str) for key in _TEXTS)
         contents = [content for content in value.values() if not missing(content)]
         are_contents = all(isinstance(content, str | Mapping) for content in contents)
-        return (
-            bool(contents) and are_contents and 2 * sum(map(_has_text, contents)) >= len(contents)
-        )
+        texts = sum(_has_text(content) or _is_short_text(content) for content in contents)
+        return bool(contents) and are_contents and 2 * texts >= len(contents)
     return (
         isinstance(value, list | tuple)
         and all(entry is None or isinstance(entry, str | Mapping) for entry in value)
@@ -141,6 +140,11 @@ def _has_text(entry: Any) -> bool:
         any(key in entry for key in _FULL_TEXTS)
         or any(isinstance(entry.get(key), str | list) for key in _EXCERPTS)
     )
+
+
+def _is_short_text(content: Any) -> bool:
+    """Whether what an id stands for is a sentence, of two words or more. In a list such a text may be a title."""
+    return isinstance(content, str) and len(content.split()) > 1 and bool(_TEXT_END.search(content))
 
 
 HOLDS_SOURCES: dict[str, Callable[[Any], bool]] = {"sources": are_sources}

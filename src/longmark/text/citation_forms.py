@@ -241,6 +241,8 @@ def _in_brackets(text: str, ids: frozenset[str]) -> Iterator[Marker]:
             content,
             ids,
         )
+        if _is_first_letter(text, match, content):
+            continue
         if names is None or _is_indexed(text, match, content, counts_from_zero):
             continue
         is_id = any(not name.isdecimal() for name in names)
@@ -251,6 +253,15 @@ def _in_brackets(text: str, ids: frozenset[str]) -> Iterator[Marker]:
             *match.span(),
             names,
         )
+
+
+def _is_first_letter(text: str, bracket: re.Match[str], content: str) -> bool:
+    """Whether a bracket holds the first letter of a word, [a]nother: a writer's mark for one that is a capital in the
+    source, or is none. Scripts without capitals have no such mark, and no space behind a marker."""
+    behind = text[bracket.end() : bracket.end() + 1]
+    before = text[bracket.start() - 1 : bracket.start()]
+    has_case = content.lower() != content.upper() and behind.lower() != behind.upper()
+    return len(content) == 1 and has_case and not before.isalnum()
 
 
 def _is_defined(text: str, bracket: re.Match[str]) -> bool:

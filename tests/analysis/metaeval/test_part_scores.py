@@ -111,6 +111,18 @@ def test_a_label_of_a_citation_is_read_beside_its_own_fate() -> None:
     assert scores(read, 1, "9")["needed"][0] == "undefined"
 
 
+def test_a_place_beyond_the_answer_is_named_as_what_is_wrong() -> None:
+    read = reading(row("ice", "citations.precision", 0.5, evidence={"claims": CLAIMS}))
+    for unit, text in (("sentence", ""), ("citation", "2")):
+        assert read.scores(AnswerPart("ice", 500, 520, unit, text)) == {
+            "supported": (
+                "undefined",
+                "the label's place ends at character 520, behind the end of the answer, which has 77",
+            )
+        }
+    assert read.scores(AnswerPart("ice", 63, 77))["supported"] == 0.0  # to the end
+
+
 def test_grades_of_citations_are_scores_of_sentences_and_of_labelled_citations() -> None:
     graded = [
         cited("Ice floats on water.", "supported", n1="full support"),

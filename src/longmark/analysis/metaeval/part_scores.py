@@ -67,6 +67,7 @@ _GRADES = {
 _GRADED = {*_GRADES, "no support"}
 _MISSING_SOURCE = "missing source"
 _NO_CLAIM = "the metric has no claim in this sentence"
+_NO_PLACE = "the label's place ends at character {end:,}, behind the end of the answer, which has {length:,}"
 _NO_TEXT = "the example does not have the text of a source that this sentence names"
 _NO_CITATION = "the metric reads no citation here"
 _NOT_ASKED = "whether citations are needed was not asked: run the metric's precision, too"
@@ -324,7 +325,8 @@ def _of_answer(
 class SentenceReading:
     """What the rows of one metric say of the sentences of an answer. claims: by the sentence's start and end; failure:
     status and reason where no row has claims; by_passages: whether a row judged by the passages; complete: whether
-    the evidence has all claims; cited: whether it is of citations; graded: whether these have grades."""
+    the evidence has all claims; cited: whether it is of citations; graded: whether these have grades; length: of the
+    answer, in characters."""
 
     claims: Mapping[tuple[int, int], Sequence[SupportedClaim]]
     failure: tuple[str, str] | None
@@ -332,6 +334,7 @@ class SentenceReading:
     complete: bool
     cited: bool
     graded: bool
+    length: int = 0
 
     @classmethod
     def of(
@@ -370,12 +373,15 @@ class SentenceReading:
                 if isinstance(claim, CitedClaim)
                 for citation in claim.citations
             ),
+            length=len(text),
         )
 
     def scores(self, part: AnswerPart) -> _PartScores:
         """Name -> the score of a part, or why there is none."""
         if self.failure is not None:
             return {"supported": self.failure}
+        if part.end > self.length:
+            return {"supported": ("undefined", _NO_PLACE.format(end=part.end, length=self.length))}
         claims = self.claims.get((part.start, part.end), ())
         if self.cited:
             cited_claims = [claim for claim in claims if isinstance(claim, CitedClaim)]

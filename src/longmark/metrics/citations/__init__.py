@@ -14,10 +14,10 @@ the other sources of the sentence do not (lines 391-413); else it is redundant. 
 not supported are not needed. docs/citations.md has the forms of markers and how a number is read. Sources are
 `sources` of the example ({id, text}), else its `contexts`. Headings, heads of tables, pictures, code and lists of
 sources are no sentences. A sentence needs a source unless it asks, introduces a list (it ends with a colon) or
-refuses to answer. A quotation has four words or more in quotation marks, or eight characters in scripts without
-spaces; it is searched in its sentence's sources, without any in all that the answer names, and without any in all of
-the example; case, punctuation and the brackets of "[t]he" do not count, but the sign and the marks of a number do
-(1.5 is not 1,5). Of one that leaves words out (…, [...], [he]) the parts stand in a source in their order.
+refuses to answer. A quotation has four words or more in quotation marks or in a block quote, or eight characters in
+scripts without spaces; it is searched in its sentence's sources, without any in all that the answer names, and without
+any in all of the example; case, punctuation and the brackets of "[t]he" do not count, but the sign and the marks of a
+number do (1.5 is not 1,5). Of one that leaves words out (…, [...], [he]) the parts stand in a source in their order.
 
 The first judge or the checker (`--checker`) decides what entails; without either the built-in claim checker, where it
 is installed. Each pair of sources and sentence is asked about once; the last four scores ask nothing.

@@ -10,6 +10,7 @@ from typing import Any
 
 from longmark.metrics.citations._sources import CitableSource
 from longmark.records.same import canonical
+from longmark.text.citation_lists import fenced
 from longmark.text.numerals import european
 from longmark.text.words import without_spaces
 
@@ -24,6 +25,9 @@ _QUOTED = re.compile(
     r"|「([^「」\n]+)」|『([^『』\n]+)』|(?<!\d)”([^“”\n]+)”|\"([^\"\n]+)\""
 )
 """“…”, „…“, «…», »…« (German, Danish), 「…」, 『…』, ”…” (Swedish, Finnish), "…"; not '…', which is an apostrophe, too."""
+_BLOCK_LINE = re.compile(r" {0,3}(?:> ?)+")
+_ATTRIBUTION = re.compile(r"(?:—|–|--|―)\s*\S")
+_CALL_OUT = re.compile(r"\[!\w+\]|(\*\*|__)[^*_\n]{1,40}[:：]\1|(\*\*|__)[^*_\n]{1,40}\2[:：]")
 _LEFT_OUT = re.compile(r"\s*[\[(]?(?:…|\.(?: ?\.){2,})[\])]?\s*|\s*\[[^\]\n]{0,80}\]\s*")
 _CHANGED_CASE = re.compile(r"(?<!\w)\[([^\W\d_])\](?=[^\W\d_])")
 """[t]he: a writer's mark for a first letter that is a capital in the source, or is none."""
@@ -55,10 +59,38 @@ class Quotation:
 
 
 def quoted(text: str) -> list[str]:
-    """What stands in quotation marks and has at least `LEAST_WORDS` words, or `LEAST_CHARACTERS` of a script without
-    spaces, each of which counts as half a word."""
-    texts = (next(filter(None, match.groups())) for match in _QUOTED.finditer(text))
-    return [quote for quote in texts if _length(quote) >= LEAST_WORDS]
+    """What stands in quotation marks or in a block quote and has at least `LEAST_WORDS` words, or `LEAST_CHARACTERS` of a
+    script without spaces, each of which counts as half a word. Quotation marks in a block quote make none of their
+    own."""
+    blocks, remainder = _block_quotes(text)
+    marked = (next(filter(None, match.groups())) for match in _QUOTED.finditer(remainder))
+    return [quote for quote in (*marked, *blocks) if _length(quote) >= LEAST_WORDS]
+
+
+def _block_quotes(text: str) -> tuple[list[str], str]:
+    """The block quotes of a Markdown text, and the text without them. Not those in code, a call-out (`> [!NOTE]`,
+    `> **Note:** …`), nor the line that names who is quoted."""
+    code = fenced(text)
+    blocks: list[list[str]] = []
+    remainder: list[str] = []
+    place = 0
+    is_open = False
+    for line in text.splitlines(keepends=True):
+        quoted_line = _BLOCK_LINE.match(line)
+        if quoted_line and not any(start <= place < end for start, end in code):
+            blocks += [] if is_open else [[]]
+            blocks[-1].append(line[quoted_line.end() :].strip())
+            is_open = True
+        else:
+            remainder.append(line)
+            is_open = False
+        place += len(line)
+    quotes = (
+        " ".join(line for line in block if line and not _ATTRIBUTION.match(line))
+        for block in blocks
+        if not _CALL_OUT.match(next(filter(None, block), ""))
+    )
+    return [quote for quote in quotes if quote], "".join(remainder)
 
 
 def _length(quote: str) -> float:
