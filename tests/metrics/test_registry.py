@@ -280,7 +280,7 @@ DECLARED: dict[str, tuple[list[str], dict[str, object], Any]] = {
     ),
     "criteria": (
         ["score"],
-        {"file": "", "batch": 10, "form": "points"},
+        {"file": "", "batch": 10, "form": "points", "tag": ""},
         ("answer", "question", "criteria"),
     ),
     "nuggets": (
