@@ -46,7 +46,69 @@ _PREDICTIONS = (  # two trials of three rows, of which the second has an empty a
     (f"{_CALL}e6-7396-b750-9d4aaabe4e1c", SEA, None, 0, ("The Tyrrhenian Sea",)),
 )
 
+_RUNS = tuple(
+    (f"RGF0YXNldEV4YW1wbGU6{name}==-{time}", None, question, answer, passages, references)
+    for name, question, answer, passages, references in (
+        ("MQ", CAPITAL, "Rome", 2, ("Rome",)),
+        ("Mg", RIVER, "", 0, ("Tiber",)),
+        ("Mw", SEA, None, 0, ("The Tyrrhenian Sea",)),
+    )
+    for time in (1, 2)
+)
+GISKARD = "giskard 2.19.2"
+_NEAR = "And which sea is it near?"
+_BEFORE = (("user", "Where is Rome?"), ("assistant", "In Italy."), ("user", _NEAR))
+
+
+def _of_giskard(*answers: str | None) -> tuple[tuple[object, ...], ...]:
+    asked = ((CAPITAL, "Rome"), (RIVER, "Tiber"), (_NEAR, "The Tyrrhenian Sea"))
+    return tuple(
+        (f"q{number}", None, question, answer, 0, (right_answer,))
+        for number, ((question, right_answer), answer) in enumerate(
+            zip(asked, answers, strict=True), 1
+        )
+    )
+
+
 EXPORTS = (
+    Export(
+        "arize-phoenix 20.26.1, arize-phoenix-client 3.5.0",
+        "phoenix/experiment.json",
+        "an experiment of three questions, two times; an empty answer, a task that failed",
+        _RUNS,
+        "6 annotations",
+    ),
+    Export(
+        "arize-phoenix 20.26.1, arize-phoenix-client 3.5.0",
+        "phoenix/experiment.csv",
+        "the same as CSV, where objects are JSON",
+        _RUNS,
+        "nothing",
+    ),
+    Export(
+        GISKARD,
+        "giskard/testset.jsonl",
+        "questions with right answers, the last one with a conversation before it",
+        _of_giskard(None, None, None),
+        "nothing",
+        turns=((), (), _BEFORE),
+    ),
+    Export(
+        GISKARD,
+        "giskard/report.jsonl",
+        "the table of a report: an answer, an empty one, one to a conversation",
+        _of_giskard("Rome", "", "The Adriatic"),
+        "3 results of Giskard's metrics",
+        turns=((), (), (*_BEFORE, ("assistant", "The Adriatic"))),
+    ),
+    Export(
+        GISKARD,
+        "giskard/report.csv",
+        "the same as CSV, in which an empty answer is an empty cell and the conversation is as Python prints it",
+        _of_giskard("Rome", None, "The Adriatic"),
+        "nothing",
+        turns=((), (), (*_BEFORE, ("assistant", "The Adriatic"))),
+    ),
     Export(
         PROMPTFOO,
         "promptfoo/results.json",

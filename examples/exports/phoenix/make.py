@@ -65,6 +65,41 @@ def write(client):
     Path("spans.json").write_text(json.dumps(spans, indent=1, default=str) + "\n")
 
 
+def experiment(client):
+    """Three questions two times, of which the last one fails, as Phoenix's API gives them."""
+    right_answers = {
+        CAPITAL: "Rome",
+        RIVER: "Tiber",
+        "Which sea is it near?": "The Tyrrhenian Sea",
+    }
+    dataset = client.datasets.create_dataset(
+        name="cities",
+        inputs=[{"question": question} for question in right_answers],
+        outputs=[{"answer": answer} for answer in right_answers.values()],
+    )
+
+    def task(input):
+        if "sea" in input["question"]:
+            raise ValueError("the tool was not there")
+        capital = input["question"] == CAPITAL
+        return {"answer": "Rome" if capital else "", "contexts": list(PASSAGES) if capital else []}
+
+    def exact(output, expected):
+        return float(output.get("answer") == expected["answer"])
+
+    ran = client.experiments.run_experiment(
+        dataset=dataset,
+        task=task,
+        evaluators={"exact": exact},
+        experiment_name="first",
+        repetitions=2,
+        retries=0,
+    )
+    for form in ("json", "csv"):
+        answer = urlopen(f"{ADDRESS}/v1/experiments/{ran['experiment_id']}/{form}")
+        Path(f"experiment.{form}").write_bytes(answer.read())
+
+
 with tempfile.TemporaryDirectory() as folder:
     settings = {
         "PHOENIX_WORKING_DIR": folder,
@@ -84,6 +119,7 @@ with tempfile.TemporaryDirectory() as folder:
         send()
         time.sleep(5)  # Phoenix stores spans in batches
         write(Client(base_url=ADDRESS))
+        experiment(Client(base_url=ADDRESS))
     finally:
         server.terminate()
         server.wait()

@@ -154,8 +154,8 @@ GISKARD = Shape(
     meta={"reference_context": "reference_context"},
     beside="metadata",
     conversation=(
-        "conversation_history",
-        "conversation_history[0] && [{role: 'user', content: question}]",
+        "listed(conversation_history)",  # in CSV as Python prints it
+        "listed(conversation_history)[0] && [{role: 'user', content: question}]",
     ),
     ignored={"results of Giskard's metrics": "[correctness][?type(@) == 'boolean']"},
 )
@@ -218,23 +218,27 @@ OPENAI_EVALS = Shape(
     ignored={"results of OpenAI's graders": "results"},
 )
 
+# In its CSV objects are JSON; an output that is none stands there as it is.
+_PHOENIX_OUTPUT = (
+    "type(input) == 'string' && ([parsed(output)][?type(@) == 'object'] | [0]) || output"
+)
 PHOENIX_EXPERIMENT = Shape(
     "runs of a Phoenix experiment",
-    "arize-phoenix 20.26 (server/api/routers/v1/experiments.py: experiments/ID/json)",
+    "arize-phoenix 20.26.1 (server/api/routers/v1/experiments.py; files that it wrote: examples/exports/phoenix)",
     keys=("example_id", "input", "reference_output", "output"),
     fields={
         "id": "join('-', [to_string(example_id), to_string(not_null(repetition_number, 'answer'))])",
         "question_id": "to_string(example_id)",
-        "question": "scored_question(input)",
-        "answer": "scored_answer(output)",
-        "contexts": "passages_beside(output)",
-        "references": "right_answers(reference_output)",
+        "question": "scored_question(parsed(input))",
+        "answer": f"scored_answer({_PHOENIX_OUTPUT})",
+        "contexts": f"passages_beside({_PHOENIX_OUTPUT})",
+        "references": "right_answers(parsed(reference_output))",
     },
     meta={"error": "error"},
     failed="error",
     ignored={
         "annotations": "annotations",
-        "further choices of a reply": "further_choices(output)",
+        "further choices of a reply": f"further_choices({_PHOENIX_OUTPUT})",
     },
 )
 
