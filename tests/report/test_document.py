@@ -394,3 +394,10 @@ def test_a_column_of_metrics_shows_their_names_in_words_on_the_page(tmp_path: Pa
     assert as_csv(of_systems).startswith("system,ccrs.answer_coverage\n")
     assert "<bdi>Question relevance</bdi> <code>ccrs.<wbr>question_<wbr>relevance</code>" in page
     assert "<bdi>always the longer answer</bdi></th>" in page
+
+
+def test_a_figure_and_its_per_cent_sign_stay_on_one_line(tmp_path: Path):
+    section = Section("Result", "It changes its choice in 42 % of the pairs [20 %, 66 %]; % alone.")
+    write_document(Document("audit", "Audit", "", (section,)), tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text("utf-8")
+    assert "42\u00a0% of the pairs [20\u00a0%, 66\u00a0%]; % alone" in page

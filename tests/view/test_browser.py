@@ -19,6 +19,7 @@ from tests.view.test_folder import begun
 import longmark
 from longmark.workspace import Workspace
 
+LONGEST = 8_000  # pixels
 SCREENS: tuple[tuple[str, Literal["light", "dark"]], ...] = (
     ("desktop", "light"),
     ("phone", "dark"),
@@ -69,6 +70,8 @@ def test_every_page_is_read_by_everybody(tmp_path: Path):
                 assert [(name, one["id"], one["nodes"][0]["html"][:300]) for one in found] == []
                 wide, screen = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
                 assert wide <= screen, (view, name)
+                height = page.evaluate("document.documentElement.scrollHeight")
+                assert height < LONGEST, "a column of evidence has no width"
             context.close()
 
 

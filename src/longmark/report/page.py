@@ -38,6 +38,7 @@ _SIGN = b'<meta name="generator" content="longmark'
 _HEAD = 4096
 _BREAK = re.compile(r"(?<![\w-])(--[a-z][a-z-]{1,28})(?![\w-])|(?<=\w)([._@-])(?=[^\W\d])")
 """An option, which stays in one piece, or a joint of a name."""
+_PER_CENT = re.compile(r"(?<=\d) (?=%)")
 _LINE = 90
 """Most characters of a text that is set in a line."""
 _ESCAPES = {char.encode(): f"\\u{ord(char):04x}".encode() for char in "<>&\u2028\u2029"}
@@ -77,7 +78,13 @@ def environment(package: str = "longmark.report") -> Environment:
     )
     templates.globals |= {"verdicts": VERDICTS, "states": STATES}
     templates.filters.update(
-        bdi=_bdi, breaks=breaks, lines=escape, flat=_flat, placeholders=_placeholders, json=as_json
+        bdi=_bdi,
+        units=units,
+        breaks=breaks,
+        lines=escape,
+        flat=_flat,
+        placeholders=_placeholders,
+        json=as_json,
     )
     templates.filters.update(count=counted, integer=integer, fixed=fixed, signed=signed, cut=_cut)
     templates.filters.update(rich=rich_marked, sentence=sentence_marked)
@@ -107,6 +114,11 @@ def _bdi(foreign: object) -> Markup:
     return Markup(
         f"<bdi>{escape(_one_line(foreign if hasattr(foreign, '__html__') else str(foreign)))}</bdi>"
     )
+
+
+def units(prose: str) -> str:
+    """Prose of ours, in which no line ends between a figure and its per cent sign."""
+    return _PER_CENT.sub("\u00a0", prose)
 
 
 def breaks(name: str) -> Markup:
