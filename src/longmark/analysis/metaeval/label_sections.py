@@ -106,7 +106,7 @@ def rating_sections(part: RatingLabel, alpha: float) -> Iterator[Section]:
     if part.scale.classes:
         yield _classes(part)
     if part.differences:
-        interval = "jackknife over questions" if part.clustered else "jackknife"
+        interval = f"jackknife over {part.clusters}" if part.clustered else "jackknife"
         pearson = any(difference.result.kind != "spearman" for difference in part.differences)
         note = f"Spearman's rho on the same answers; {interval}, Student's t; Holm over all pairs of metrics."
         note += " Pearson for large samples." if pearson else ""
@@ -123,7 +123,7 @@ def rating_sections(part: RatingLabel, alpha: float) -> Iterator[Section]:
 
 
 def _correlation(part: RatingLabel) -> Section:
-    interval = "jackknife over questions" if part.clustered else "delete-one jackknife"
+    interval = f"jackknife over {part.clusters}" if part.clustered else "delete-one jackknife"
     words = metric_titles(metric.metric for metric in part.metrics)
     grid = Grid(
         "correlation",
@@ -190,8 +190,8 @@ def _levels(part: RatingLabel) -> Section:
 
 
 def _auc(part: RatingLabel, alpha: float) -> Section:
-    interval = "Obuchowski's interval over questions"
-    test = "Obuchowski's test over questions"
+    interval = f"Obuchowski's interval over {part.clusters}"
+    test = f"Obuchowski's test over {part.clusters}"
     if not part.clustered:
         interval = "DeLong's interval"
         test = "DeLong's test"
@@ -310,7 +310,7 @@ def _classes(part: RatingLabel) -> Section:
         (METRIC, human),
         [class_ for result in results.values() for class_ in result.classes],
         estimates("mean"),
-        note=f"mean: in the metric's own units, interval by Hall's t{' over questions' if part.clustered else ''}. "
+        note=f"mean: in the metric's own units, interval by Hall's t{f' over {part.clusters}' if part.clustered else ''}. "
         "error: mean distance from the class's number. AUC: probability that the metric ranks an answer of "
         f"{compared} class.",
         beside=(Column("missing"), Column("error", places=3), Column("AUC", "auc", 3)),

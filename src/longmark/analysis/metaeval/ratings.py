@@ -50,6 +50,7 @@ from longmark.analysis.metaeval.results import (
     unscored,
 )
 from longmark.records.pair import plurality
+from longmark.scores.answer_parts import CRITERION
 from longmark.scores.answers import AnswerScores
 from longmark.scores.labels import Labels, order_for
 from longmark.stats.correlation import Kind, coefficient, correlation, correlation_difference
@@ -149,6 +150,11 @@ class RatingLabel:
     powered: tuple[PoweredMean, ...]
     clustered: bool
     unit: str = "answer"
+
+    @property
+    def clusters(self) -> str:
+        """What a cluster is, in the plural: of criteria a notice says it (`named_part_scores.clusters_of_criteria`)."""
+        return "clusters" if self.unit == CRITERION else "questions"
 
 
 def rating_label(

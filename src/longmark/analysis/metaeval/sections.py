@@ -28,7 +28,7 @@ from longmark.report.document import Document, Section, folded_after
 from longmark.report.figures import Figure
 from longmark.report.format import counted, fixed, listed, metric_titles
 from longmark.report.tables import Column, Table
-from longmark.scores.answer_parts import plural
+from longmark.scores.answer_parts import CRITERION, plural
 from longmark.scores.label_scales import shown_classes
 from longmark.stats.agreement import GWET_AC1
 from longmark.stats.results import Estimate
@@ -419,7 +419,8 @@ def raters(agreement: RaterAgreement, unit: str) -> Section:
         text = f"No agreement: {agreement.reason}. Without a human ceiling, a low correlation can be due to the rater."
         return Section(title, text, (by_rater,))
     items = plural(unit)
-    units = "questions" if agreement.clustered else items
+    clusters = "clusters" if unit == CRITERION else "questions"
+    units = clusters if agreement.clustered else items
     sample = (
         f", a sample of {agreement.sampled:,}" if agreement.sampled < agreement.rated_twice else ""
     )
