@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longmark.report.distribution import bin_edges, distribution, offsets, scale, tick_texts
+from longmark.report.distribution import bin_edges, distribution, offsets, scale
+from longmark.report.format import tick_texts
 from longmark.scores.manifest import MetricFacts
 
 UNIT = MetricFacts(0, 1, True)

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
 from longmark.report import figures
-from longmark.report.distribution import round_step, spread, tick_texts
 from longmark.report.figures import INK, WIDTH, Sheet
-from longmark.report.format import counted
+from longmark.report.format import counted, round_step, spread, tick_texts
 
 MOST = 60
 """Rows, curves or columns of a figure; the tables have all of them."""

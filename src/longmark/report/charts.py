@@ -31,7 +31,6 @@ from longmark.report.chart_parts import (
     known,
     ticks_between,
 )
-from longmark.report.distribution import spread, tick_texts
 from longmark.report.figures import (
     HUE,
     HUES,
@@ -44,7 +43,7 @@ from longmark.report.figures import (
     Sheet,
     fitted,
 )
-from longmark.report.format import counted, fixed, integer
+from longmark.report.format import counted, fixed, integer, spread, tick_texts
 from longmark.report.lane_charts import Box, ForestRow, Stack, box_plots, forest, groups, stacked
 
 __all__ = [

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from longmark.report.format import fixed
+from longmark.report.format import round_step, spread
 from longmark.scores.manifest import MetricFacts
 
 SHOW_POINTS = 20
@@ -62,27 +62,6 @@ def bin_edges(facts: MetricFacts, least: float, greatest: float) -> tuple[float,
         last = last + 1
     digits = max(0, 2 - math.floor(math.log10(step)))
     return tuple(round(i * step, digits) for i in range(first, last + 1))
-
-
-def spread(least: float, greatest: float) -> float:
-    """How far apart two values are; 0 where they differ by no more than rounding."""
-    apart = greatest - least
-    return apart if apart > 1e-9 * max(abs(least), abs(greatest)) else 0.0
-
-
-def round_step(rough: float) -> float:
-    """The smallest of 1, 2, 5 times a power of ten that is not below `rough`."""
-    power = 10.0 ** math.floor(math.log10(rough))
-    return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= rough * (1 - 1e-9))
-
-
-def tick_texts(ticks: Sequence[float]) -> list[str]:
-    """The ticks with the fewest decimals that keep them distinct."""
-    step = min((b - a for a, b in pairwise(ticks)), default=0.0) or 1.0
-    places = max(0, -math.floor(math.log10(step) + 1e-9))
-    if any(abs(round(tick, places) - tick) > step / 50 for tick in ticks):
-        places += 1
-    return [fixed(tick, places) for tick in ticks]
 
 
 def distribution(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 from longmark.metric_sources import title_of
 from longmark.progress import counted as counted
@@ -131,3 +132,30 @@ def metric_titles(names: Iterable[str]) -> dict[str, str]:
         name: f"{title} ({families[name]})" if alike.count(title) > 1 else title
         for name, title in titles.items()
     }
+
+
+def spread(least: float, greatest: float) -> float:
+    """How far apart two values are; 0 where they differ by no more than rounding."""
+    apart = greatest - least
+    largest = max(abs(least), abs(greatest))
+    if apart > 1e-9 * largest:
+        return apart
+    return 0.0
+
+
+def round_step(rough: float) -> float:
+    """The smallest of 1, 2, 5 times a power of ten that is not below `rough`."""
+    power = 10.0 ** math.floor(math.log10(rough))
+    enough = rough * (1 - 1e-9)
+    steps = (factor * power for factor in (1, 2, 5, 10))
+    return next(step for step in steps if step >= enough)
+
+
+def tick_texts(ticks: Sequence[float]) -> list[str]:
+    """The ticks with the fewest decimals that keep them distinct."""
+    steps = [b - a for a, b in pairwise(ticks)]
+    step = min(steps, default=0.0) or 1.0
+    places = max(0, -math.floor(math.log10(step) + 1e-9))
+    if any(abs(round(tick, places) - tick) > step / 50 for tick in ticks):
+        places += 1
+    return [fixed(tick, places) for tick in ticks]

@@ -12,14 +12,7 @@ from longmark.records.metric_name import without_endpoint
 from longmark.records.parts import merged_in_part
 from longmark.report.choices import Agreement, agrees
 from longmark.report.choices import bar as choices_bar
-from longmark.report.distribution import (
-    Distribution,
-    bin_edges,
-    distribution,
-    offsets,
-    scale,
-    tick_texts,
-)
+from longmark.report.distribution import Distribution, bin_edges, distribution, offsets, scale
 from longmark.report.document import table_data
 from longmark.report.format import (
     BY,
@@ -31,6 +24,7 @@ from longmark.report.format import (
     integer,
     listed,
     share,
+    tick_texts,
     upright,
 )
 from longmark.report.page import as_json

@@ -1,4 +1,5 @@
-"""The forms that files of labels have: which columns they need, and what a caller may ask of them."""
+"""The forms that files of labels have: which columns they need, where labelling tools write them, and what a caller may
+ask of them."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from longmark.records import paths
 from longmark.scores.answer_parts import CITATION, NAMED_UNITS, SENTENCE_END, SENTENCE_START
 from longmark.scores.answer_texts import A_SHA256, ANSWER_SHA256, B_SHA256
 from longmark.scores.label_scales import LABEL_SCALE
@@ -14,6 +16,9 @@ from longmark.scores.label_scales import LABEL_SCALE
 GROUPS = ("group", "mode", "subject")
 """Columns by which the figures are broken down if nothing else is asked for."""
 
+
+VALUES = ("value", "choice")
+"""Columns of which a file of labels has one."""
 
 FINAL = "final"
 """The rater of a label that was decided, or agreed on by all. For `metaeval` the label is named NAME.final."""
@@ -33,6 +38,41 @@ class LabelForm:
     known: Mapping[str, Collection[str]] = field(default_factory=dict)
     read: Callable[[Any], str] | None = None
     whole: bool = False
+
+
+@dataclass(frozen=True)
+class LabelTool:
+    """How a labelling tool writes labels (`label_tools`, `published_labels`).
+
+    name      for messages
+    source    what the declaration is pinned to
+    keys      a record has all of them
+    columns   our column -> path, with `[]` for a label each
+    when      a path that is true of some record of the file, where the keys do not tell enough
+    ignored   what is no label -> path to a list of it
+    opens     a value is opened where it holds one other (`label_answers.labelled`)
+    refusal   why files of this kind hold no labels, and what to do
+    record    path to the record in another form, of which the columns are read
+    doubtful  path to a list of answers that are read and may be no labels; doubt: why, and what to do
+    """
+
+    name: str
+    source: str
+    keys: tuple[str, ...]
+    columns: Mapping[str, str]
+    when: str = ""
+    ignored: Mapping[str, str] = field(default_factory=dict)
+    opens: bool = False
+    doubtful: str = ""
+    doubt: str = ""
+    refusal: str = ""
+    record: str = ""
+
+    def has_keys(self, record: Mapping[str, Any]) -> bool:
+        return all(key in record for key in self.keys)
+
+    def fits(self, record: Mapping[str, Any]) -> bool:
+        return self.has_keys(record) and (not self.when or bool(paths.reader(record)(self.when)))
 
 
 PROBABILITY = "inclusion_probability"

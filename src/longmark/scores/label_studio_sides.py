@@ -19,8 +19,7 @@ from longmark.errors import UserError
 from longmark.options import named
 from longmark.options.analyses import MetaevalGroups
 from longmark.records.files import content
-from longmark.scores.label_forms import ColumnOptions
-from longmark.scores.label_tool import LabelTool
+from longmark.scores.label_forms import ColumnOptions, LabelTool
 from longmark.scores.label_tools import LABEL_STUDIO_PAIRS
 
 NAMES = ("config.xml", "label_config.xml", "labeling_config.xml")

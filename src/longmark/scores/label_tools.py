@@ -18,7 +18,7 @@ from longmark.records.nested import NestedFields
 from longmark.records.sources import UnreadableRecord
 from longmark.records.values import Problem, folded
 from longmark.scores import published_labels
-from longmark.scores.label_tool import VALUES, LabelTool
+from longmark.scores.label_forms import VALUES, LabelTool
 
 _OWN_COLUMNS = (frozenset(("example_id", "value")), frozenset(("a", "b", "choice")))
 """Columns of ours that a file of labels has at least."""

@@ -51,11 +51,11 @@ from longmark.scores.label_forms import (
     PROBABILITY,
     ColumnOptions,
     LabelForm,
+    LabelTool,
     first_few,
     order_for,
 )
 from longmark.scores.label_scales import DeclaredScale, order_of, shown_classes
-from longmark.scores.label_tool import LabelTool
 from longmark.scores.label_tools import ToolRecords, tool_of
 from longmark.scores.label_values import LEAST_LABEL, MOST_LABEL, class_key
 from longmark.scores.observations import Observation, Observations

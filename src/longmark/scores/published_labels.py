@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from longmark.scores.label_tool import LabelTool
+from longmark.scores.label_forms import LabelTool
 
 FAITHBENCH = LabelTool(
     "FaithBench",

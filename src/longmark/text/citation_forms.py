@@ -117,7 +117,12 @@ class Marker:
 def markers(text: str, ids: Collection[str] = (), parentheses: bool = False) -> list[Marker]:
     """The markers of a text in their order, none in code and formulas. ids: of sources, which `[doc_a]` may name;
     parentheses: whether `(1)` is a marker."""
-    code = _code(text)
+    return _markers_outside(_code(text), text, ids, parentheses)
+
+
+def _markers_outside(
+    code: TextSpans, text: str, ids: Collection[str], parentheses: bool
+) -> list[Marker]:
     spans = TextSpans([])
     marked: list[Marker] = []
     for marker in _candidates(text, frozenset(ids), parentheses):
@@ -137,14 +142,9 @@ def markers(text: str, ids: Collection[str] = (), parentheses: bool = False) -> 
 
 def unread_marks(text: str, ids: Collection[str] = (), parentheses: bool = False) -> list[str]:
     """What may cite in a form that is no marker, in its order: numbers and forms of ids in brackets, (Author, 2020)."""
-    code = _code(text)
-    for marker in markers(text, ids, parentheses):
-        code.add(
-            (
-                marker.start,
-                marker.end,
-            )
-        )
+    read = _code(text)
+    for marker in _markers_outside(read, text, ids, parentheses):
+        read.add((marker.start, marker.end))
     forms = forms_of(ids)
     of_brackets = (
         match
@@ -155,7 +155,7 @@ def unread_marks(text: str, ids: Collection[str] = (), parentheses: bool = False
         and not _is_indexed(text, match, match["square"], counts_from_zero=True)
     )
     candidates = [*of_brackets, *_AUTHOR_YEAR.finditer(text)]
-    return [match[0] for match in candidates if not code.overlaps(match.span())]
+    return [match[0] for match in candidates if not read.overlaps(match.span())]
 
 
 def _code(text: str) -> TextSpans:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from longmark.contrib.make.rag.file_text import Headings
+from longmark.contrib.make.rag.kinds import STRUCK
 from longmark.contrib.make.rag.paragraphs import joined
 from longmark.contrib.make.rag.xml_tree import (
     PageOfXml,
@@ -78,7 +79,7 @@ _LEFT_OUT = {
     "supplementary-material": "supplements",
     "sub-article": "reviews and letters with the article",
     "response": "reviews and letters with the article",
-    "strike": "passages that are struck out",
+    "strike": STRUCK,
 }
 _ORDERED = {  # types of lists -> those of HTML
     "order": "1",

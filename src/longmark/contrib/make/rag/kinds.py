@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+STRUCK = "passages that are struck out"
+"""The kind that most formats have."""
 _MOST = 8  # kinds that one line names
 
 # Of more than one -> of one. A kind that is not here has one form, such as `.odt` and the name of a missing file.
@@ -44,7 +46,7 @@ _OF_ONE = {
     "affiliations of authors": "affiliation of authors",
     "parts of other formats": "part of another format",
     "parts of the page that are not its article": "part of the page that is not its article",
-    "passages that are struck out": "passage that is struck out",
+    STRUCK: "passage that is struck out",
     "pictures": "picture",
     "references": "reference",
     "reviews and letters with the article": "review or letter with the article",

@@ -83,7 +83,7 @@ class LatexLists:
 
     def number_of(self, counter: str) -> int | None:
         """The number of the innermost list at the level of a counter, as `enumi`; None for another counter."""
-        numbered = [entry for entry in self._open if entry.label is not None]
+        numbered = self._numbered()
         if counter not in _COUNTERS or _COUNTERS.index(counter) >= len(numbered):
             return None
         return numbered[_COUNTERS.index(counter)].number
@@ -99,13 +99,17 @@ class LatexLists:
         if value is None or counter not in _COUNTERS:
             return
         level = _COUNTERS.index(counter)
-        numbered = [entry for entry in self._open if entry.label is not None]
+        numbered = self._numbered()
         if level < len(numbered):
             numbered[level].number = value + numbered[level].number * is_added
 
+    def _numbered(self) -> list[_OpenList]:
+        """The open lists with numbers, the outermost first."""
+        return [entry for entry in self._open if entry.label is not None]
+
     def _level(self) -> int:
         """How many lists with numbers are open."""
-        return sum(entry.label is not None for entry in self._open)
+        return len(self._numbered())
 
 
 class _FirstSign:

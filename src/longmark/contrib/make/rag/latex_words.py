@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from longmark.contrib.make.rag.kinds import STRUCK
+
 HEADINGS = {
     "part": "h1",
     "chapter": "h1",
@@ -112,7 +114,7 @@ LEFT_OUT = {
     "includegraphics": "pictures",
     "bibliography": "lists of references",
     "printbibliography": "lists of references",
-    **dict.fromkeys(("sout", "st", "xout", "cancel"), "passages that are struck out"),
+    **dict.fromkeys(("sout", "st", "xout", "cancel"), STRUCK),
 }
 RAISED = {"textsuperscript": "sup", "textsubscript": "sub", "inst": "sup"}
 REFERENCES = frozenset({"ref", "eqref", "autoref", "cref", "Cref", "nameref", "vref", "pageref"})

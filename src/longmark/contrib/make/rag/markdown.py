@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from longmark.contrib.make.rag.paragraphs import STRUCK
+from longmark.contrib.make.rag.kinds import STRUCK
 
 _MARKS = re.compile(
     r"^[ ]{0,3}(?P<fence>`{3,}|~{3,})|(?P<code>`+)|(?P<comment><!--)"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from longmark.contrib.make.rag.kinds import STRUCK
 from longmark.contrib.make.rag.word_styles import OFF
 from longmark.contrib.make.rag.xml_tree import PageOfXml, attribute, child, local_name
 
@@ -80,7 +81,7 @@ def _run(page: PageOfXml, run: Any) -> None:
         for name in ("vanish", "strike", "dstrike"):
             switch = child(properties, name)
             if switch is not None and attribute(switch, "val") not in OFF:
-                reason = "hidden passages" if name == "vanish" else "passages that are struck out"
+                reason = "hidden passages" if name == "vanish" else STRUCK
                 page.left_out[reason] += 1
                 return
     _equation(page, run)

@@ -18,6 +18,7 @@ from typing import NamedTuple
 from longmark.contrib.make.rag.file_text import BETWEEN, Headings
 from longmark.contrib.make.rag.formula import Formula
 from longmark.contrib.make.rag.html_lists import HtmlLists
+from longmark.contrib.make.rag.kinds import STRUCK
 from longmark.contrib.make.rag.table_rows import TableCell, TableRows, cell_of, in_one_line
 from longmark.text.raised import lowered, mixed_numbers, raised
 
@@ -42,11 +43,10 @@ _DROPPED = frozenset(
 )
 _COUNTED = {  # of these, why they are not read
     "del": "deleted passages",
-    "s": "passages that are struck out",
-    "strike": "passages that are struck out",
+    "s": STRUCK,
+    "strike": STRUCK,
     "svg": "drawings",
 }
-STRUCK = "passages that are struck out"
 _RAISED = frozenset({"sup", "sub"})
 _LONGEST_RAISED = 200  # characters; a longer one is text
 _BREAKS_ONLY = re.compile("[\u00ad\u200b\u2060\ufeff]+")

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from longmark.contrib.make.rag.file_text import BETWEEN, FileText
+from longmark.contrib.make.rag.kinds import STRUCK
 from longmark.contrib.make.rag.list_numbers import numeral, whole_number
 from longmark.contrib.make.rag.omml import write_equation
 from longmark.contrib.make.rag.ooxml import Package, PackageRelation, chosen, opened, relation_id
@@ -225,7 +226,7 @@ class _SlideReader:
             return
         strike = "" if properties is None else attribute(properties, "strike")
         if strike not in ("", "noStrike"):
-            self._page.left_out["passages that are struck out"] += 1
+            self._page.left_out[STRUCK] += 1
             return
         baseline = "" if properties is None else attribute(properties, "baseline").rstrip("%")
         tag = "span" if not baseline.strip("-0.") else "sub" if baseline[0] == "-" else "sup"

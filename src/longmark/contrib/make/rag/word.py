@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from longmark.contrib.make.rag.file_text import FileText
+from longmark.contrib.make.rag.kinds import STRUCK
 from longmark.contrib.make.rag.list_numbers import whole_number
 from longmark.contrib.make.rag.omml import write_equation
 from longmark.contrib.make.rag.ooxml import Package, chosen, opened, relation_id, texts_of_diagram
@@ -57,8 +58,8 @@ _PROPERTIES = frozenset({"rPr", "pPr", "tblPr", "trPr", "tcPr", "sectPr", "ctrlP
 
 _UNSEEN = {  # properties of characters -> why they are not read
     "vanish": "hidden passages",
-    "strike": "passages that are struck out",
-    "dstrike": "passages that are struck out",
+    "strike": STRUCK,
+    "dstrike": STRUCK,
 }
 _INITIALS = ("drop", "margin")
 _MOVED = 4  # half points; text that is as much above or below the line and has
