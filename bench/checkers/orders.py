@@ -39,7 +39,7 @@ from longmark.models.cache import CallCache
 from longmark.models.client import Client, UsageLog
 from longmark.models.handles import ChatHandle
 from longmark.models.registry import Registry
-from longmark.text.overlap import overlap, support_of
+from longmark.text.overlap import overlap
 
 SETS = (CLIMATE, HEALTHVER, COVIDFACT, WICE, EXPERTQA, HALU)
 LEAST_SHARE = 0.2  # of a claim's words, of the cascade
@@ -108,7 +108,7 @@ def _curve(odds: float, cosine: float) -> float:
 def _cascade(record: Mapping[str, Any]) -> float:
     share = 1.0 if record["share"] is None else record["share"]
     if share < LEAST_SHARE:
-        return support_of(share)
+        return form_of("embedded").unasked(record["cosine"])
     return _curve(record["odds"], record["cosine"])
 
 

@@ -36,7 +36,7 @@ from longmark.contrib.local.checker_form import form_of
 from longmark.contrib.local.claim_checker import ClaimChecker
 from longmark.models.cache import CallCache
 from longmark.models.registry import Registry
-from longmark.text.overlap import overlap, support_of
+from longmark.text.overlap import overlap
 
 LEAST_ROWS = 10  # of a set that is put into a table
 CASCADES = ((0.1, None), (0.2, None), (0.3, None), (0.2, 0.4), (0.3, 0.4), (0.3, 0.5))
@@ -179,7 +179,9 @@ def is_asked(record: Record, share: float, cosine: float | None) -> bool:
 
 def cascade(record: Record, share: float, cosine: float | None) -> float:
     """The probability that `embedded@overlap=SHARE,closest=COSINE` gives."""
-    return probability(record) if is_asked(record, share, cosine) else support_of(record["share"])
+    if is_asked(record, share, cosine):
+        return probability(record)
+    return form_of("embedded").unasked(record["cosine"])
 
 
 def tables(found: Sequence[Record]) -> None:

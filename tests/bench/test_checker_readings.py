@@ -61,15 +61,17 @@ def test_a_cascade_asks_about_a_claim_with_enough_words_or_a_close_sentence() ->
     assert not is_asked(ROW, 0.3, 0.5)
     assert is_asked({**ROW, "share": None}, 0.3, None)  # a claim without words
     assert cascade(ROW, 0.2, None) == probability(ROW)
-    # word overlap's own curve: 2.985 share - 1.39
-    assert cascade(ROW, 0.3, 0.5) == pytest.approx(sigmoid(2.985 * 0.25 - 1.39))
+    # the published curve at log-odds of -4
+    assert cascade(ROW, 0.3, 0.5) == pytest.approx(
+        sigmoid(0.5153133 * -4 + 1.4802816 * 0.45 - 0.8549604), abs=1e-6
+    )
 
 
 def test_the_table_says_what_a_model_changes_and_what_a_cascade_loses(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """The first model orders all pairs rightly, the second none. Half of the rows share too few words, among them
-    all that are supported, and word overlap calls all of them alike."""
+    all that are supported, so that the cascade turns the order round."""
     rows = [
         {
             **ROW,
@@ -89,8 +91,8 @@ def test_the_table_says_what_a_model_changes_and_what_a_cascade_loses(
     assert "| second | first | 12 | 12 | 4.000 | 4.000 | 4.000 | 0 |" in printed
     assert "| first | 12 | 6 | 2.00 | 1.000 |  |" in printed
     assert "| second | 12 | 6 | 2.00 | 0.000 | -1.000 (12 rows) |" in printed
-    # not asked: .28 each; asked and unsupported: the curve at log-odds of -2, .19
-    assert "| overlap=0.2 | 0.50 | 0.00 | 1.000 | +0.000 |" in printed
+    # not asked: as log-odds of -4; asked and unsupported: -2
+    assert "| overlap=0.2 | 0.50 | 0.00 | 0.000 | -1.000 |" in printed
     assert "| overlap=0.1 | 1.00 | 1.00 | 1.000 | +0.000 |" in printed
 
 

@@ -85,12 +85,6 @@ def support_of(share: float) -> float:
     return 1 / (1 + math.exp(-(SLOPE * share + BIAS)))
 
 
-def share_of(support: float) -> float:
-    """The share of words that has a probability of support in (0, 1): the inverse of `support_of`. Below 0 for a
-    probability that no share is low enough for."""
-    return (math.log(support / (1 - support)) - BIAS) / SLOPE
-
-
 def _relation(share: float | None) -> Relation:
     if share is None:
         return Relation(NEUTRAL)

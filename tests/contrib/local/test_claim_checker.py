@@ -329,7 +329,7 @@ def test_the_signature_shows_the_threshold_and_no_endpoint():
     )
 
 
-def test_a_claim_that_shares_too_few_words_is_not_asked_and_has_the_probability_of_word_overlap():
+def test_a_claim_that_shares_too_few_words_is_not_asked_and_has_the_probability_of_a_usual_rejection():
     checker, model, _ = made("embedded@overlap=0.4")
     premise = "The dam broke in June. Rain fell."
     asked, half, skipped, without_words = supported(
@@ -341,9 +341,10 @@ def test_a_claim_that_shares_too_few_words_is_not_asked_and_has_the_probability_
         half,
         without_words,
     ] == alone  # one of the two content words of "dam held" is a half
+    # the published curve at log-odds of -4; "The dam" and "towns" begin with the same letter
     assert skipped == pytest.approx(
-        1 / (1 + math.exp(1.390))
-    )  # the published curve, for a share of 0
+        1 / (1 + math.exp(0.5153133 * 4 - 1.4802816 + 0.8549604)), abs=1e-6
+    )
     assert len(model.prompts) == 3
     assert supported(checker, premise, "towns drowned") == [skipped]
     assert len(model.prompts) == 3
@@ -357,12 +358,23 @@ def test_a_claim_that_shares_too_few_words_is_asked_where_a_sentence_is_close_en
     close, far, shared = supported(checker, premise, "Towns drowned", "Nobody came", "dam broke")
     plain = supported(made()[0], premise, "Towns drowned", "dam broke")
     assert [close, shared] == plain  # "Towns" and "The dam" begin with the same letter
-    assert far == pytest.approx(1 / (1 + math.exp(1.390)))  # of word overlap, for a share of 0
+    # the published curve at log-odds of -4 and a cosine of 0
+    assert far == pytest.approx(1 / (1 + math.exp(0.5153133 * 4 + 0.8549604)), abs=1e-6)
     assert len(model.prompts) == 2
     assert "dam broke" not in embedder.texts[: embedder.texts.index("Nobody came")]
     assert checker.name == "embedded@threshold=0.5,overlap=0.4,closest=0.4"
     by_overlap = made("embedded@overlap=0.4")[0].identity
     assert checker.identity == by_overlap + ":closest=0.4"
+
+
+def test_an_unasked_claim_is_never_called_supported_and_stands_below_an_undecided_one():
+    """Word overlap's own probability of .2 to .28 stood above most claims that the model rejects."""
+    for kind in ("embedded", "embedded-nli"):
+        form = form_of(kind)
+        for cosine in (-1.0, 0.0, 0.5, 1.0):
+            assert form.unasked(cosine) < form.probability(-2.0, cosine)
+            assert form.unasked(cosine) < checker_form.THRESHOLD
+    assert checker_settings("embedded@overlap=0.9").overlap == 0.9
 
 
 def test_settings_of_a_name():
@@ -381,10 +393,9 @@ def test_settings_of_a_name():
         ("embedded@overlap=0", "the overlap is a share of words between 0 and 1"),
         ("embedded@overlap=0.3,closest=1", "the closest is a cosine between 0 and 1"),
         ("embedded@closest=0.4", "closest goes with overlap"),
-        # 1 / (1 + exp(1.390 - 2.985 * share)) is .5 at .4657 and .3 at .1818; it is .199 for a share of 0
-        ("embedded@overlap=0.47", "supported at the threshold 0.5; set overlap to 0.46 at most"),
-        ("embedded@overlap=0.2,threshold=0.3", "threshold 0.3; set overlap to 0.18 at most"),
-        ("embedded@threshold=0.15,overlap=0.1", "leave overlap out, or set a higher threshold"),
+        # the curve at log-odds of -4 and a cosine of 1 is .192
+        ("embedded@threshold=0.19,overlap=0.1", "set a threshold above 0.2, or leave overlap out"),
+        ("embedded-nli@threshold=0.01,overlap=0.1", "set a threshold above 0.02"),
         ("embedded-nli@overlap=0.3,closest=0.4", "looks for no closest sentence"),
     ):
         with pytest.raises(UserError, match=said):

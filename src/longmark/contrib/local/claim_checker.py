@@ -13,8 +13,8 @@ greatest probability counts. Of more than eight windows those eight are read who
 is that of Yes against No. Settings follow the name: `embedded@threshold=0.7`, `embedded@language=any`,
 `embedded@context=before`,
 `embedded@overlap=0.2`: a claim that shares less of its words with the evidence is not asked, and has the probability
-that word overlap gives. `embedded@overlap=0.3,closest=0.4`: it is asked all the same where a sentence of the evidence is
-that close to it.
+of a usual rejection, by its closest sentence (`Form.unasked`). `embedded@overlap=0.3,closest=0.4`: it is asked all the
+same where a sentence of the evidence is that close to it.
 
 `claim-checker:MODEL` asks another model in the same way (`--checker MODEL --prompt checker`): `hf:NAME` with the
 adapter through peft, `hf:NAME+FOLDER` with one of the user's, `gguf:PATH` with the adapter, or a served model that
@@ -43,7 +43,7 @@ from longmark.home import sha256
 from longmark.models import OTHER_CLAIM_CHECKER
 from longmark.models.protocols import Capabilities, RelationReply, Tokens, total_tokens
 from longmark.text.overlap import VERSION as OVERLAP_VERSION
-from longmark.text.overlap import share_in, support_of, words
+from longmark.text.overlap import share_in, words
 from longmark.text.pieces import pieces, utf8_size
 from longmark.text.sentences import sentence_spans, sentences
 
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from longmark.models.protocols import Embedder
 from longmark.contrib.local.checker_form import (
     MOST_WINDOWS,
+    UNASKED_LOG_ODDS,
     CheckerSettings,
     Form,
     adapter_path,
@@ -169,8 +170,8 @@ class ClaimChecker:
             embedder.identity if embedder else None,
             sha256(adapter) if adapter else None,
         )
-        if settings.overlap:  # the probabilities of claims that are not asked are of word overlap
-            self.identity += f":overlap={settings.overlap:g}:{OVERLAP_VERSION}"
+        if settings.overlap:
+            self.identity += f":overlap={settings.overlap:g}:{OVERLAP_VERSION}:{UNASKED_LOG_ODDS:g}"
         # Else a reply that was stored for any language would stand where this language is refused.
         if settings.language != "en":
             self.identity += f":language={settings.language}"
@@ -214,7 +215,7 @@ class ClaimChecker:
             if asked_places
             else ([], Tokens())
         )
-        best = {index: support_of(shares[index]) for index in unlike}
+        best = {index: self._form.unasked(cosine) for index, cosine in unlike.items()}
         best |= zip(asked_places, replies, strict=True)
         return RelationReply(
             tuple((best[index], 0.0, 1 - best[index]) for index in range(len(hypotheses))), tokens
@@ -222,15 +223,20 @@ class ClaimChecker:
 
     async def _unlike(
         self, premise: str, hypotheses: Sequence[str], shares: Sequence[float]
-    ) -> set[int]:
-        """The places of the claims that the model is not asked about: those that share too few words with the evidence,
-        and of these, where `closest` is set, those to which no sentence of it is that close."""
+    ) -> dict[int, float]:
+        """The places of the claims that the model is not asked about, with the cosine of their closest sentence: those
+        that share too few words with the evidence, and of these, where `closest` is set, those to which no sentence
+        of it is that close."""
         few = [index for index, share in enumerate(shares) if share < self._settings.overlap]
-        closest = self._settings.closest
-        if closest is None or not few:
-            return set(few)
+        if not few:
+            return {}
         cosines = await self._cosines(_normal(premise), [hypotheses[index] for index in few])
-        return {index for index, cosine in zip(few, cosines, strict=True) if cosine < closest}
+        closest = self._settings.closest
+        return {
+            index: cosine
+            for index, cosine in zip(few, cosines, strict=True)
+            if closest is None or cosine < closest
+        }
 
     def _shares(self, premise: str, hypotheses: Sequence[str]) -> list[float]:
         """Of each claim the share of its words that the evidence has; 1 for all where that does not matter, and for a
