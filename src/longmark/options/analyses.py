@@ -151,7 +151,7 @@ class CompareStatistics:
     """statistics"""
 
     alpha: float = option(
-        0.05, "significance level, over all comparisons (default: {default})", "SHARE"
+        0.05, "significance level over all comparisons (default: {default})", "SHARE"
     )
     margin: float | Mapping[str, float] | None = option(
         None,
@@ -289,14 +289,14 @@ class HumanColumns:
     )
     order: Mapping[str, Sequence[str]] = option(
         dict,
-        "all categories of a label, in order (a comma in one: %%2C; one a line of a file: LABEL=@FILE)",
+        "all values of a label, the lowest first (a comma in one: %%2C; one a line of a file: LABEL=@FILE); repeatable",
         "LABEL=LOWEST,…,HIGHEST",
         kind="orders",
         python="label -> all of its categories, the lowest first",
     )
     leave_out: Sequence[str] = option(
         (),
-        "read these values as missing, in any case (a comma in one: %%2C; one a line of a file: @FILE)",
+        "read these values of labels as missing, in any case (a comma in one: %%2C; one a line of a file: @FILE)",
         "CLASS,…",
         kind="classes",
         python="values that are read as missing, in any case",

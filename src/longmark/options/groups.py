@@ -370,7 +370,7 @@ class LabelOptions:
     order: Sequence[str] = option(
         (),
         "all values of a label, the lowest first (a comma in one: %%2C; one a line of a file: LABEL=@FILE); repeatable",
-        "LABEL=LOWEST,…",
+        "LABEL=LOWEST,…,HIGHEST",
     )
     leave_out: Sequence[str] = option(
         (),

@@ -4,16 +4,16 @@
     R = mean over tokens of the reference of the greatest cosine with a token of the answer     F1 = 2 P R / (P + R)
 
 Unrelated texts score far above 0, which `baseline` corrects. The evidence has P, R, F1, tokens and pieces. Cost: each
-text goes once through the encoder. The arithmetic is that of the package bert-score without idf: markers ([CLS], [SEP])
-can be matched, but are not in the means. The encoder is in the signature: `embedded:embedder` is all-MiniLM-L6-v2 (last
-layer; extra `embedded`), `hf:NAME` or `st:NAME` any encoder of transformers (extra `transformers`). Values of two
-encoders cannot be compared: published ones are mostly of roberta-large, layer 17 (`--as-published`). Of 15 answers in
-ClimaQA's paper and code they are from .861 to .926, and ours with the default encoder from .575 to .815, in nearly the
-same order (Spearman's rho .95).
+text goes once through the encoder. The arithmetic is that of the package bert-score without idf: markers ([CLS],
+[SEP]) can be matched, but are not in the means. The encoder is in the signature: `embedded:embedder` is
+all-MiniLM-L6-v2 (last layer; extra `embedded`), `hf:NAME` or `st:NAME` any encoder of transformers (extra
+`transformers`). Values of two encoders cannot be compared: published ones are mostly of roberta-large, layer 17
+(`--as-published`).
 Unscored (`undefined`): an empty answer or reference.
-Parameters: encoder; layer: -1 is the last; measure: which of the three is the score; baseline: b in (x - b) / (1 - b),
-no less than -1, 0 for none (bert-score has a file of baselines for each encoder: F1 .8315 for roberta-large, layer 17);
-long_texts: `pieces` reads a text beyond the encoder's limit in pieces, `cut` its beginning only, as bert-score does.
+Parameters: encoder; layer: -1 is the last; measure: which of the three is the score; baseline: b in (x - b) / (1 -
+b), no less than -1, 0 for none (bert-score has a file of baselines for each encoder: F1 .8315 for roberta-large,
+layer 17); long_texts: `pieces` reads a text beyond the encoder's limit in pieces, `cut` its beginning only, as
+bert-score does.
 Deviations: by default another encoder and long texts in pieces; no idf weights.
 """
 

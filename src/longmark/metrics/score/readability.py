@@ -7,16 +7,16 @@ The bounds are the scores of sentences of one syllable. Neither direction is bet
 suits the reader. The evidence names the paper's band. Words, sentences and syllables are counted for English
 (`text.sentences`, `metrics/score/_syllables.py`); list items, headings and table rows are sentences. Unscored
 (`undefined`): no words, more than 5 % of the words in another script, or a text that is in another language by its
-function words or by letters that the language does not use (`text.language`; short texts do not tell). Cost: no calls.
+function words or by letters that the language does not use (`text.language`; short texts do not tell). Cost: no
+calls.
 Parameters: language: `en`; or `de`, `es`, `fr`, `it`, `nl`, `pt`, `ru`, whose reading ease has the weights of
-`metrics/score/_formulas.py` and no band, and whose grade level is unscored (no formula).
-syllables: `rule`, or `textstat`: words, sentences and syllables as the authors counted them, by the package textstat
-0.7.8, which is in no extra, as its dictionary is under the GPL (pip install textstat==0.7.8). It drops sentences of two
-words or fewer, and a list item without a full stop continues a sentence. Its reading ease is 2.9 points above ours on
-the authors' answers, and 0.95 on 219 expert answers.
-citations: `ignore` leaves out all markers of citations; [1] and [2, 3] are no words in either case.
-Deviations: by default syllables are counted by rule, not looked up in a dictionary of pronunciations; the difference is
-1.0 points on average, without bias (design/readability-syllables.md).
+`metrics/score/_formulas.py` and no band, and whose grade level is unscored (no formula). syllables: `rule`, or
+`textstat`: words, sentences and syllables as the authors counted them, by the package textstat 0.7.8, which is in no
+extra, as its dictionary is under the GPL (pip install textstat==0.7.8). It drops sentences of two words or fewer, and
+a list item without a full stop continues a sentence. citations: `ignore` leaves out all markers of citations; [1] and
+[2, 3] are no words in either case.
+Deviations: by default syllables are counted by rule, not looked up in a dictionary of pronunciations; the difference
+is 1.0 points on average, without bias (design/readability-syllables.md).
 """
 
 from __future__ import annotations
