@@ -49,9 +49,8 @@ _IN_COMMON = 3  # a fact of so many metrics of a family stands once, before thei
 _SILENCE = """\
 ## Empty answers and refusals
 
-An answer without a claim cannot be precise or faithful, so some scores leave it unscored. A system must not gain by
-giving no answer: `compare` and the gates therefore also count unscored answers as the worst score
-([comparing systems](compare.md)).
+An answer without a claim cannot be precise or faithful, so some scores leave it unscored. `compare` and the gates
+also count unscored answers as the worst score ([why](explain-failures.md)).
 
 *Scored*: as any other answer. *Undefined*: unscored, with this status. *Refusal*: the reply that nothing relevant was
 found (`rag answer --comprehensive`); other wordings are answers without a claim if the judge lists no claim. Where the
