@@ -156,6 +156,38 @@ CLAIMED_IN_OTHER_LANGUAGES = {
     "zh": "河里没有鱼。\n文件需要签名。\n文中没有提到修理，但大坝在五月垮了。",
 }
 
+ATTRIBUTED = """\
+According to the passages, the treaty does not mention slavery.
+Per the documents, the law does not specify a penalty.
+Laut den Passagen nennt der Vertrag die Sklaverei nicht.
+Gemäß den Quellen erwähnt das Gesetz keine Ausnahmen.
+Den Dokumenten zufolge nennt das Gesetz keine Strafe.
+Volgens de bronnen noemt het verdrag de slavernij niet.
+Selon les passages, le traité ne mentionne pas l'esclavage.
+D'après les documents, la loi ne précise pas la peine.
+Según los pasajes, el tratado no menciona la esclavitud.
+De acuerdo con los documentos, la ley no especifica la pena.
+Segundo os documentos, a lei não menciona a pena.
+De acordo com as fontes, o tratado não menciona a escravidão.
+Secondo i documenti, la legge non menziona la pena.
+Stando alle fonti, il trattato non menziona la schiavitù.
+Według dokumentów ustawa nie wspomina o karze.
+Zgodnie z dokumentami traktat nie mówi o niewolnictwie.
+Согласно документам, закон не упоминает наказание.
+По данным источников, договор не упоминает рабство.
+Belgelere göre antlaşma kölelikten bahsetmiyor.
+وفقا للوثائق، لا يذكر القانون العقوبة.
+حسب المصادر لا تذكر المعاهدة العبودية.
+दस्तावेज़ों के अनुसार, कानून में सज़ा का उल्लेख नहीं है।
+根据段落，条约没有提到奴隶制。
+据资料，该法没有说明处罚。
+文書によると、条約は奴隷制に言及していません。
+資料によれば、法律には罰則の記載がありません。
+문서에 따르면 조약은 노예제를 언급하지 않습니다.
+자료에 의하면 법에는 처벌에 대한 내용이 없습니다.
+"""
+"""What the sources say of another text: a claim."""
+
 
 def _lines(texts: dict[str, str]) -> list[tuple[str, str]]:
     return [(language, line) for language, text in texts.items() for line in text.splitlines()]
@@ -203,6 +235,11 @@ def test_an_answer_of_several_sentences_declines_only_if_each_does() -> None:
     assert not only_declines("Is there anything else I can help with?")
     assert not only_declines("The dam was built in 1953. I'm sorry.")
     assert not only_declines("")
+
+
+@pytest.mark.parametrize("sentence", ATTRIBUTED.splitlines())
+def test_what_the_sources_say_that_another_text_lacks_is_a_claim(sentence: str) -> None:
+    assert not declines(sentence)
 
 
 @pytest.mark.parametrize("sentence", PARAGRAPHS.values())

@@ -26,7 +26,7 @@ ENGLISH = RefusalWords(
     silent=r"silent|outside (?:of )?the scope|beyond the scope|insufficient|not enough|not sufficient"
     r"|unclear|unspecified"
     r"|unknown|unanswered|impossible|not possible|left open",
-    clause=r"that|which|who|because|but",
+    clause=r"that|which|who|because|but|according",
     whether=r"whether|if|how|why|when|where|what",
 )
 GERMAN = RefusalWords(
@@ -52,7 +52,7 @@ GERMAN = RefusalWords(
     silent=r"offen|unklar|schweig(?:t|en)|unbeantwortet|unzureichend|reich(?:t|en) nicht"
     r"|lässt sich nicht|lassen sich nicht"
     r"|unbekannt",
-    clause=r"weil|obwohl|wonach",
+    clause=r"weil|obwohl|wonach|laut|gemäss|zufolge",
     whether=r"dass|ob|wie|warum|wann|wo|was|wer|welche[rs]?",
     negation_last=True,
 )
@@ -145,7 +145,7 @@ DUTCH = RefusalWords(
     none=r"geen(?: enkele)?|onvoldoende|niet genoeg|te weinig",
     nothing=r"niets|niks",
     silent=r"onduidelijk|zwijg(?:t|en)|ontoereikend|in het midden|onbekend|onbeantwoord|open",
-    clause=r"omdat|maar",
+    clause=r"omdat|maar|volgens",
     whether=r"(?<=\s)dat|of|wanneer|waarom|hoe|waar|wat|wie",
     negation_last=True,
 )
@@ -164,7 +164,7 @@ POLISH = RefusalWords(
     nothing=r"nic|niczego",
     silent=r"milcz[yą]|niejasne|nie wystarcz\w+|nie sposób|nie da się|nie można|niewiadomo|nie wiadomo"
     r"|niewystarczając\w+",
-    clause=r"który\w*|która|które|ale",
+    clause=r"który\w*|która|które|ale|według|zgodnie",
     whether=r"że|iż|czy|ile|kiedy|dlaczego|jak|gdzie",
 )
 RUSSIAN = RefusalWords(
@@ -182,7 +182,7 @@ RUSSIAN = RefusalWords(
     none=r"нет|никак(?:ой|их|ого)|недостаточно|отсутству\w+|мало",
     nothing=r"ничего|ничто",
     silent=r"неизвестно|неясно|молч[аи]т|умалчива\w+|невозможно|нельзя|недостаточно|не хватает|отсутству\w+",
-    clause=r"котор\w+|потому",
+    clause=r"котор\w+|потому|согласно",
     whether=r"что|сколько|когда|почему|где|как|кто",
 )
 TURKISH = RefusalWords(
@@ -196,7 +196,7 @@ TURKISH = RefusalWords(
     r"|bilgi(?:ye|si)? (?:\w+ )?(?:yok\w*|yer alm\w+|bulunmu\w+|verilme\w+|rastlan\w+)"
     r"|anlaş[ıi]lm[ıi]yor|çıkar[ıi]lam\w+"
     r"|mümkün değil\w*|yeterli değil\w*|belli değil\w*|bulamad\w+",
-    clause=r"ki|çünkü",
+    clause=r"ki|çünkü|göre",
 )
 ARABIC = RefusalWords(
     sources=r"(?:في |من |هذه |هذا )?(?:ال|لل|بال)(?:نصوص|نص|مقاطع|مقطع|مصادر|مصدر|وثائق|وثيقة|مستندات"
@@ -211,7 +211,7 @@ ARABIC = RefusalWords(
     silent=r"غير (?:مذكور|مذكورة|واضح|واضحة|محدد|محددة|كاف|كافية|معروف|معروفة|موجود|موجودة|متوفرة"
     r"|كافيين)|تصمت|يصمت|تخلو|يخلو"
     r"|لا يكفي|لا تكفي|لا يمكن",
-    clause=r"أن|أنه|أنها|التي|الذي",
+    clause=r"أن|أنه|أنها|التي|الذي|وفقا|وفق|بحسب|حسب",
 )
 HINDI = RefusalWords(
     sources=r"(?:दस्तावेज़?ों?|स्रोतों?|अंशों?|पाठ|संदर्भ|गद्यांशों?|लेखों?|सामग्री) (?:में|से|ने)"
@@ -219,7 +219,7 @@ HINDI = RefusalWords(
     untold=r"(?:जानकारी|उल्लेख|सूचना|ज़िक्र|जिक्र|विवरण) (?:\S+ ){0,2}(?:नहीं|मौजूद नहीं|उपलब्ध नहीं)"
     r"|नहीं (?:बताया|बताई|बताता|बताते|कहा|कहता|लिखा|मिलता|मिलती|मिला|मिली)"
     r"|(?:स्पष्ट|पता|ज्ञात|पर्याप्त|संभव|मालूम) नहीं|पता नहीं चलता|अस्पष्ट",
-    clause=r"कि|क्योंकि",
+    clause=r"कि|क्योंकि|(?:के )?अनुसार",
 )
 CHINESE = RefusalWords(
     sources=r"文[中里]|原文|文[档檔件]|[资資]料|上下文|段落|文本|材料|文章|片段|[来來]源|[语語]境|[现現]有(?:的)?(?:信息|[资資][讯訊料])"
@@ -235,18 +235,18 @@ CHINESE = RefusalWords(
 )
 JAPANESE = RefusalWords(
     sources=r"(?:文書|資料|文脈|本文|文章|情報源|コンテキスト|パッセージ|記事|テキスト|抜粋|出典|文献|ドキュメント|提供された情報|与えられた情報)"
-    r"(?:の中)?(?:から|に|で|の|は|が|だけ|を)",
+    r"(?:の中)?(?:から|に(?!よ)|で|の|は|が|だけ|を)",
     untold=r"(?:記載|情報|言及|説明|記述|明記|答え|手がかり|触れ|書か|述べ|示さ|示され|含ま|載っ|説明さ|明記さ|言及さ|記載さ)\w{0,5}?"
     r"(?:ありません|ない|いません|おりません|見つかりません|見当たりません|見当たらない|なかった)"
     r"|(?:わかり|分かり|読み取れ|判断でき|特定でき|答えられ|確認でき|見つかり|見当たり|お答えでき|判断しかね|不明)(?:ません|ない|です|$)",
-    clause=r"によると、|と述べ|とあり",
+    clause=r"によると|によれば|と述べ|とあり",
     spaced=False,
 )
 KOREAN = RefusalWords(
     sources=r"(?:문서|자료|본문|출처|문맥|지문|텍스트|컨텍스트|글|기사|단락)(?:들)?(?:에서는|에서|에는|에|은|는|만으로는|만으로|의|로는|상으로는|이|가)",
     untold=r"(?:정보|내용|언급|설명|기록|답|단서|서술|기술|나와|나타나|명시|다루|밝히|밝혀|적혀|포함|알려|확인|찾|알|판단|파악|언급하|설명하|제시)"
     r"\S{0,6} ?(?:\S{1,4} )?(?:없습니다|없다|않습니다|않는다|않았습니다|못합니다|없었습니다|어렵습니다|불가능합니다)",
-    clause=r"따르면|다고",
+    clause=r"따르면|의하면|다고",
     spaced=False,
 )
 VOCABULARY = {
