@@ -15,7 +15,8 @@ loading; the floor, tokens x 2 x parameters / the card's rate in bfloat16 (`benc
 measured time it is; the size of a batch that was found by use; the most memory. Then the same texts in bfloat16: the
 greatest and the mean difference of what a metric reads (mean log-probability of a token; cosine of a question and a
 passage; raw score; F1 of BERTScore with the first answer). Last, where two models were named: both at once, beside one
-after the other. Without a GPU all of it runs on the processor, in float32 and bfloat16, and has no floor.
+after the other. Without a GPU all of it runs on the processor, in float32 and bfloat16, and has no floor. Texts
+that are too long for a model are left out and counted.
 `bench.checker_rate` does the same for the claim checker.
 """
 
@@ -39,6 +40,7 @@ from longmark.contrib.local.sentence import (
     SentenceTransformerEmbedder,
 )
 from longmark.contrib.local.transformers_lm import TransformersLM
+from longmark.errors import TooLong
 from longmark.metrics.classic._encoders import Vectors
 from longmark.metrics.classic.bertscore import match
 from longmark.models.protocols import LikelihoodRequest
@@ -86,7 +88,10 @@ async def likelihoods(model: TransformersLM, texts: Sequence[DemoText]) -> tuple
     tokens = 0
     for text in texts:
         prompt = f"{text.passage}\n\nQuestion: {text.question}\nAnswer: "
-        reply = await model.likelihood(LikelihoodRequest(prompt, text.answer))
+        try:
+            reply = await model.likelihood(LikelihoodRequest(prompt, text.answer))
+        except TooLong:
+            continue
         values.append(float(np.mean(reply.logprobs)))
         tokens += reply.tokens.prompt if reply.tokens is not None else 0
     return values, tokens
@@ -122,10 +127,15 @@ async def overlaps(model: TransformerEncoder, texts: Sequence[DemoText]) -> tupl
         vectors, content = model.encode(text, -1)
         return Vectors(vectors, content, pieces=1)
 
-    first = encoded(texts[0].answer)
-    vectors = [encoded(text.answer) for text in texts]
-    tokens = sum(model.count(text.answer) for text in texts)
-    return [match(some, first).f1 for some in vectors], tokens
+    vectors = []
+    tokens = 0
+    for text in texts:
+        try:
+            vectors.append(encoded(text.answer))
+        except TooLong:
+            continue
+        tokens += model.count(text.answer)
+    return [match(some, vectors[0]).f1 for some in vectors], tokens
 
 
 ROLES: dict[str, tuple[Callable[[str], Any], Reader]] = {
@@ -229,6 +239,9 @@ def main() -> None:
         result = asyncio.run(measured(role, model, texts))
         peak = peak_gb()
         model._unload()
+        if not result.values:
+            print(f"{role} {name}: each text is too long for it")
+            continue
         moved = np.abs(np.array(result.values) - asyncio.run(in_bfloat16(role, name, texts)))
         floor = result.tokens * 2 * result.parameters / (rate * 1e12) if rate else None
         cells = [
@@ -241,6 +254,8 @@ def main() -> None:
             f"{moved.max():.3f}, {moved.mean():.4f}",
         ]
         print("| " + " | ".join(cells) + " |")
+        if len(result.values) < len(texts):
+            print(f"{role} {name}: {len(texts) - len(result.values)} texts are too long for it")
     if len(names) > 1:
         apart, together = asyncio.run(both_seconds(names[:2], texts))
         print(f"{names[0][0]} and {names[1][0]}: {apart:.1f} s apart, {together:.1f} s at once")
