@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from longmark.records.pair import Choice, Side
 
@@ -18,7 +18,8 @@ VoteLabel = Literal["yes", "no", "n/a"]
 
 
 class Evidence(BaseModel):
-    """Evidence, or a part of it."""
+    """Evidence, or a part of it. A default that is a list or a dict is made by a factory: pydantic copies a literal with
+    `copy.deepcopy`, at each field of each value that is read, which was two thirds of the time of reading."""
 
     model_config = ConfigDict(
         frozen=True, strict=True, extra="allow", allow_inf_nan=False, defer_build=True
@@ -50,10 +51,10 @@ class MajorityVote(Evidence):
     original: the labels before they were checked; invalid: replies that are no label."""
 
     vote: VoteLabel
-    labels: list[VoteLabel | None] = []
-    reasons: list[str | None] = []
-    original: list[VoteLabel | None] = []
-    invalid: list[str | None] = []
+    labels: list[VoteLabel | None] = Field(default_factory=list)
+    reasons: list[str | None] = Field(default_factory=list)
+    original: list[VoteLabel | None] = Field(default_factory=list)
+    invalid: list[str | None] = Field(default_factory=list)
 
 
 class ClaimEvidence(Evidence):
@@ -75,22 +76,22 @@ class ClaimVotes(ClaimEvidence):
 class DimensionScore(Evidence):
     """The score of one dimension. votes: label -> number of claims; claims: those on which a juror found a detail."""
 
-    votes: dict[VoteLabel, int] = {}
-    claims: list[ClaimVote] = []
+    votes: dict[VoteLabel, int] = Field(default_factory=dict)
+    claims: list[ClaimVote] = Field(default_factory=list)
 
 
 class Claims(Evidence):
     """The overall score. judges: the jury; details: of each dimension; means: of each dimension, None without one;
     rule: what scored an answer that has no mean."""
 
-    judges: list[str] = []
-    details: dict[str, list[str]] = {}
-    weights: dict[str, float] = {}
-    means: dict[str, float | None] = {}
+    judges: list[str] = Field(default_factory=list)
+    details: dict[str, list[str]] = Field(default_factory=dict)
+    weights: dict[str, float] = Field(default_factory=dict)
+    means: dict[str, float | None] = Field(default_factory=dict)
     labels_missing: int = 0
     labels_corrected: int = 0
-    invalid_labels: dict[str, int] = {}
-    claims: list[ClaimVotes] = []
+    invalid_labels: dict[str, int] = Field(default_factory=dict)
+    claims: list[ClaimVotes] = Field(default_factory=list)
     rule: str | None = None
 
 
@@ -112,8 +113,8 @@ class Points(Evidence):
     intro: str | None = None
     points: list[Point]
     closing: str | None = None
-    without_effect: list[int] = []
-    new_order: list[int] = []
+    without_effect: list[int] = Field(default_factory=list)
+    new_order: list[int] = Field(default_factory=list)
     rewritten_answer: str | None = None
 
 
@@ -122,7 +123,7 @@ class Fact(Evidence):
     None where that is 0; passages: numbers of those that state it."""
 
     claim: str
-    passages: list[int] = []
+    passages: list[int] = Field(default_factory=list)
     delta: float
     relative: float | None = None
     confidence_without: float | None = None
@@ -141,7 +142,7 @@ class Facts(ProxyConfidence):
 
     most_needed: str | None = None
     most_distracting: str | None = None
-    claims: list[Fact] = []
+    claims: list[Fact] = Field(default_factory=list)
     given_the_passages: ProxyConfidence = ProxyConfidence()
 
 
@@ -157,11 +158,11 @@ class Questions(Evidence):
 
     questions: list[Question]
     masked_answer: str | None = None
-    masked_phrases: dict[str, list[str]] = {}
+    masked_phrases: dict[str, list[str]] = Field(default_factory=dict)
     masked_phrases_not_found: int = 0
     masked_by_model: int = 0
-    masked_by_code: dict[str, int] = {}
-    rewritten_placeholders: dict[str, int] = {}
+    masked_by_code: dict[str, int] = Field(default_factory=dict)
+    rewritten_placeholders: dict[str, int] = Field(default_factory=dict)
 
 
 # Judges' verdicts (the view `judges`), and choices between two answers ----------------------------------------------
@@ -175,9 +176,9 @@ class Judgement(Evidence):
     prompt: str | None = None
     text: str | None = None
     unreadable_reply: str | None = None
-    replies: list[str] = []
+    replies: list[str] = Field(default_factory=list)
     reason: str | None = None
-    quotes: list[str] = []
+    quotes: list[str] = Field(default_factory=list)
     no_reason: str | None = None
     reason_reply: str | None = None
     sample: int | None = None
@@ -196,8 +197,8 @@ class Chosen(Evidence):
 
     first: Side | None = None
     choice: Choice
-    votes: list[Choice] = []
-    shares: dict[Choice, float] = {}
+    votes: list[Choice] = Field(default_factory=list)
+    shares: dict[Choice, float] = Field(default_factory=dict)
     judge: str | None = None
 
 
@@ -208,7 +209,7 @@ class Choices(Evidence):
     choices: list[Chosen]
     flipped: bool | None = None
     log_odds: float | None = None
-    verdicts: dict[str, Choice] = {}
+    verdicts: dict[str, Choice] = Field(default_factory=dict)
 
 
 class PairScores(Evidence):
@@ -225,8 +226,8 @@ class SideScores(Evidence):
     """A choice between two answers by their scores. a, b: the evidence of each."""
 
     pair: PairScores
-    a: dict[str, Any] = {}
-    b: dict[str, Any] = {}
+    a: dict[str, Any] = Field(default_factory=dict)
+    b: dict[str, Any] = Field(default_factory=dict)
 
 
 # Claims and the passages that support them (the view `support`; ragchecker) -----------------------------------------
@@ -239,7 +240,7 @@ class SupportedClaim(ClaimEvidence):
     is entailed by the passage that most entails it, and by the reference, where the checker gives probabilities; sent:
     the claim with what stands before it, where that was checked (`text.context`)."""
 
-    passages: list[int] = []
+    passages: list[int] = Field(default_factory=list)
     reference: str | None = None
     sent: str | None = None
     passages_probability: float | None = None
@@ -252,7 +253,7 @@ class SourceFate(Evidence):
     fate: needed, redundant, not supporting, not resolvable or missing source; cut: the passage ends as a cut one does."""
 
     name: str
-    passages: list[int] = []
+    passages: list[int] = Field(default_factory=list)
     fate: str = ""
     cut: bool = False
 
@@ -262,7 +263,7 @@ class CitedClaim(SupportedClaim):
     known; passages: those that support it."""
 
     state: str
-    citations: list[SourceFate] = []
+    citations: list[SourceFate] = Field(default_factory=list)
 
 
 class ExpectedClaim(ClaimEvidence):
@@ -274,7 +275,7 @@ class ExpectedClaim(ClaimEvidence):
     expected_by: str | None = None
     held: str | None = None
     sent: str | None = None
-    passages: list[int] = []
+    passages: list[int] = Field(default_factory=list)
     answer_probability: float | None = None
     passages_probability: float | None = None
 
@@ -282,8 +283,8 @@ class ExpectedClaim(ClaimEvidence):
 class Support(Evidence):
     """The view `support`."""
 
-    claims: list[CitedClaim | SupportedClaim] = []
-    reference_claims: list[ExpectedClaim] = []
+    claims: list[CitedClaim | SupportedClaim] = Field(default_factory=list)
+    reference_claims: list[ExpectedClaim] = Field(default_factory=list)
 
 
 # What a metric of one's own, or a study, adds -----------------------------------------------------------------------
