@@ -17,6 +17,10 @@ from tests.program import ROOT, environment
 from longmark.errors import UserError
 from longmark.models import stores
 from longmark.models.cache import CallCache
+from longmark.models.client import Client, UsageLog
+from longmark.models.fake import FakeChat
+from longmark.models.protocols import ChatRequest, Message
+from longmark.models.stores import StoreTurn
 from longmark.models.stores import sqlite as sqlite_store
 from longmark.models.stores.sqlite import file_system
 
@@ -256,3 +260,25 @@ def test_a_url_that_is_not_postgresql_is_refused_and_makes_no_file(
     with pytest.raises(UserError, match=r"mysql://…: a call cache is a file or postgres://"):
         CallCache("mysql://a/b")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_request_that_the_cache_could_not_note_is_not_sent_and_not_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    model = FakeChat("85")
+    with closing(CallCache(tmp_path / "calls.sqlite")) as cache:
+        client = Client(cache)
+
+        def full(_turn: StoreTurn) -> None:
+            raise sqlite3.OperationalError("database or disk is full")
+
+        async def chat() -> None:
+            await client.chat(model, ChatRequest((Message("user", "?"),)), UsageLog())
+
+        with monkeypatch.context() as at_first:
+            at_first.setattr(cache.store, "commit", full)
+            with pytest.raises(UserError, match="disk is full"):
+                asyncio.run(chat())
+        assert (client.counts.requests, client.counts.retries, len(model.requests)) == (0, 0, 0)
+        asyncio.run(chat())
+        assert (client.counts.requests, client.counts.retries, len(model.requests)) == (1, 0, 1)

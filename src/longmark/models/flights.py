@@ -20,7 +20,7 @@ from typing import Any, Protocol
 
 from longmark import plugins
 from longmark.concurrency import concurrently
-from longmark.errors import LongmarkError, ModelError, TooManyInputs
+from longmark.errors import LongmarkError, ModelError, TooManyInputs, UserError
 from longmark.models.batching import NO_BATCHES, Batches, Batching
 from longmark.models.budget import Budget, Price, free
 from longmark.models.cache import Attempt, CallCache, call_key
@@ -36,7 +36,7 @@ from longmark.models.call_kinds import (
 )
 from longmark.models.prefixes import Prefixes
 from longmark.models.protocols import Backend, ChatReply, Tokens, total_tokens
-from longmark.models.sending import Reply, Sender, Stopped, unless_given_up
+from longmark.models.sending import NotClaimed, Reply, Sender, Stopped, unless_given_up
 from longmark.models.stores import Seen
 from longmark.models.usage_log import UsageLog
 from longmark.options import named
@@ -319,9 +319,12 @@ class Flights(Sender):
                 self._cost(model, most_tokens),
                 state,
             )
-            claimed = await self.cache.claim(
-                requests, attempt, anew=anew, again=again, resend=resend
-            )
+            try:
+                claimed = await self.cache.claim(
+                    requests, attempt, anew=anew, again=again, resend=resend
+                )
+            except UserError as error:
+                raise NotClaimed(str(error)) from error
             granted.update(
                 {key: request for key, request in requests_by_key.items() if key in claimed}
             )

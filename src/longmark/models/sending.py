@@ -69,6 +69,10 @@ _FORMS = 10  # of one request, at most
 _SHOWN = 80  # characters of the failure that is waited for
 
 
+class NotClaimed(UserError):
+    """The call cache could not note a request, which was therefore not sent."""
+
+
 @dataclass(slots=True)
 class Counts:
     """What went through the client since it was opened. requests: sent, tries again included; calls: replies received;
@@ -219,6 +223,7 @@ class Sender:
                 except BaseException as error:
                     self._failed(error, held, price)
                     if not isinstance(error, ModelError):
+                        self.counts.retries -= attempt > 1 and isinstance(error, NotClaimed)
                         raise
                     failure = error
                 else:
@@ -412,7 +417,9 @@ class Sender:
 
     def _failed(self, error: BaseException, held: Reservation, price: Price) -> None:
         """Books an attempt that failed: what it was billed, all that it could take where it may have been billed."""
-        if isinstance(error, OverBudget) or (isinstance(error, ModelError) and not error.sent):
+        if isinstance(error, OverBudget | NotClaimed) or (
+            isinstance(error, ModelError) and not error.sent
+        ):
             self.budget.cancel(held)
             self.counts.requests -= 1
             return

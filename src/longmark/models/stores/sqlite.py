@@ -316,11 +316,12 @@ def _opened(path: Path, synchronous: str) -> sqlite3.Connection:
     while True:
         try:
             database.execute("PRAGMA trusted_schema=OFF")
-            _refuse_other_objects(database, path)
-            _check_own(database, path)
+            if not (as_made := _objects(database) == _own_objects()):
+                _refuse_other_objects(database, path)
+                _check_own(database, path)
             database.execute("PRAGMA journal_mode=WAL")
             database.execute(f"PRAGMA synchronous={synchronous}")
-            _prepare(database, path)
+            _prepare(database, path, as_made=as_made)
             return database
         except UserError:
             database.close()
@@ -330,6 +331,20 @@ def _opened(path: Path, synchronous: str) -> sqlite3.Connection:
                 database.close()
                 raise
             time.sleep(0.01)
+
+
+def _objects(database: sqlite3.Connection) -> set[tuple[str, ...]]:
+    """Everything that a database declares, in the words of whoever declared it."""
+    return set(database.execute("SELECT type, name, tbl_name, sql FROM sqlite_master"))
+
+
+@cache
+def _own_objects() -> set[tuple[str, ...]]:
+    """What this version declares. A file that has just this needs no other look."""
+    with closing(sqlite3.connect(":memory:")) as fresh:
+        _make(fresh, ())
+        fresh.execute(INDEX)
+        return _objects(fresh)
 
 
 def _refuse_other_objects(database: sqlite3.Connection, path: Path) -> None:
@@ -365,10 +380,13 @@ def _has_computed(database: sqlite3.Connection, table: str) -> bool:
     return any(row[-1] for row in database.execute("SELECT * FROM pragma_table_xinfo(?)", (table,)))
 
 
-def _prepare(database: sqlite3.Connection, path: Path) -> None:
+def _prepare(database: sqlite3.Connection, path: Path, *, as_made: bool) -> None:
     """Makes the tables that are missing. UserError where others stand in their place. It writes in any case, so that a
-    file that cannot be written is noticed here."""
+    file that cannot be written is noticed here. as_made: the file declares what this version makes."""
     layout = database.execute("PRAGMA user_version").fetchone()[0]
+    if as_made and layout == _LAYOUT:
+        database.execute(f"PRAGMA user_version = {_LAYOUT}")
+        return
     if layout <= _LAYOUT:
         database.execute("BEGIN IMMEDIATE")
         try:
