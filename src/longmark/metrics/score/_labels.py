@@ -155,14 +155,20 @@ def occurs(words: str, text: str) -> bool:
     They stand there in their order, with at most three other words between the first and the last. Case and spacing
     are ignored; only complete words count, in the singular or the plural.
     """
-    within = _plain(text)
-    tokens = _tokens(within)
+    within, tokens = _searched(text)
     parts = [_plain(part).strip(" .:'\"()[]") for part in (words, *_PARTS.split(words))]
     return any(
         _stands(part, within) or _in_order(_tokens(part), tokens)
         for part in parts
         if any(map(in_word, part))
     )
+
+
+@lru_cache(maxsize=16)  # the labels of an example are all copied from the same passages
+def _searched(text: str) -> tuple[str, Sequence[str]]:
+    """A text as it is searched, and its words."""
+    plain = _plain(text)
+    return plain, _tokens(plain)
 
 
 def _stands(part: str, text: str) -> bool:
