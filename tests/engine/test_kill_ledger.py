@@ -21,13 +21,21 @@ from tests.wire import Server, serve
 CONCURRENCY = 8
 
 
-def answer(number: int, _path: str, request: Any) -> tuple[int, bytes, str]:
-    """Every ninth request fails; a reply names its item as the model's version, so that the cache shows whose it is."""
-    if number % 9 == 4:
-        return 500, b'{"error": {"message": "failed"}}', "retry-after-ms: 20\r\n"
-    choices = [{"message": {"content": "85"}, "finish_reason": "stop"}]
-    usage = {"prompt_tokens": 50, "completion_tokens": 1}
-    return 200, orjson.dumps({"model": item_of(request), "choices": choices, "usage": usage}), ""
+class NinthFails:
+    """Every ninth request fails, of an item the first alone: a call is given up after six faults, and tries that come
+    every ninth time would be such. A reply names its item as the model's version, so that the cache shows whose it is."""
+
+    def __init__(self) -> None:
+        self.failed: set[str] = set()
+
+    def __call__(self, number: int, _path: str, request: Any) -> tuple[int, bytes, str]:
+        item = item_of(request)
+        if number % 9 == 4 and item not in self.failed:
+            self.failed.add(item)
+            return 500, b'{"error": {"message": "failed"}}', "retry-after-ms: 20\r\n"
+        choices = [{"message": {"content": "85"}, "finish_reason": "stop"}]
+        usage = {"prompt_tokens": 50, "completion_tokens": 1}
+        return 200, orjson.dumps({"model": item, "choices": choices, "usage": usage}), ""
 
 
 def item_of(request: Any) -> str:
@@ -64,7 +72,7 @@ def test_after_kills_the_servers_books_and_the_ledger_agree(tmp_path: Path, kill
     write_jsonl(tmp_path / "given.jsonl", records(50 * kills))
     cache = tmp_path / "home" / "calls.sqlite"
     moments = random.Random(20261124)
-    with serve(latency=0.04, answer=answer) as server:
+    with serve(latency=0.04, answer=NinthFails()) as server:
         words = [
             "run",
             "given.jsonl",

@@ -7,6 +7,7 @@ import asyncio
 import hashlib
 import json
 import math
+import shutil
 from collections.abc import Hashable, Sequence
 from importlib.resources import files
 from pathlib import Path
@@ -113,12 +114,24 @@ def supported(checker: ClaimChecker, premise: str, *claims: str) -> list[float]:
     return [one[0] for one in asyncio.run(checker.classify(premise, claims)).probabilities]
 
 
+@pytest.fixture(scope="module")
+def hashed_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home where the adapter's 18 MB have been hashed."""
+    home = tmp_path_factory.mktemp("hashed")
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setenv("LONGMARK_HOME", str(home))
+        checker_form.adapter_path()
+    return home
+
+
 @pytest.fixture(autouse=True)
 def _own_home(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     if request.node.get_closest_marker("embedded") is None:
-        monkeypatch.setenv("LONGMARK_HOME", str(tmp_path / "home"))
+        home = tmp_path / "home"
+        shutil.copytree(request.getfixturevalue("hashed_home"), home)
+        monkeypatch.setenv("LONGMARK_HOME", str(home))
 
 
 def test_the_probability_is_that_of_the_curve_on_log_odds_and_the_closest_sentence():
