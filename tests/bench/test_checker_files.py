@@ -16,16 +16,16 @@ from tests.contrib.local.test_transformers_lm import needs_transformers
 from longmark.text.context import points_back
 
 
-def test_each_language_has_the_same_fifteen_supported_and_fifteen_changed_claims() -> None:
+def test_each_language_has_the_same_thirty_supported_and_thirty_changed_claims() -> None:
     pairs = list(languages.pairs())
     for language in languages.LANGUAGES:
         mine = [pair for pair in pairs if pair.language == language]
-        assert [bool(pair.change) for pair in mine].count(False) == 15
+        assert [bool(pair.change) for pair in mine].count(False) == 30
         assert [pair.change for pair in mine] == [
             pair.change for pair in pairs if pair.language == "en"
         ]
-        assert len({pair.claim for pair in mine}) == 30
-    assert len({pair.id for pair in pairs}) == len(pairs) == 90
+        assert len({pair.claim for pair in mine}) == 60
+    assert len({pair.id for pair in pairs}) == len(pairs) == 180
 
 
 def test_the_table_of_languages_has_the_auc_of_each(
@@ -42,7 +42,26 @@ def test_the_table_of_languages_has_the_auc_of_each(
     languages.table(path)
     (row,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("| de"))
     assert row.startswith("| de | 4 | 0.75 [")
-    assert row.endswith("| 0.50 | 0.50 | 0.50 |")
+    assert row.endswith("|  | 0.50 | 0.50 | 0.50 |")  # nothing in English to compare with
+
+
+def test_a_language_is_compared_with_english_on_the_same_claims(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In English all four pairs of a supported and a changed claim are in order, in German three."""
+    scored = {"en": [0.9, 0.8, 0.2, 0.1], "de": [0.9, 0.4, 0.6, 0.1]}
+    changes = ["", "", "number", "negation"]
+    lines = [
+        {"id": f"dam-{n}-{language}", "language": language, "change": change, "probability": p}
+        for language, values in scored.items()
+        for n, (change, p) in enumerate(zip(changes, values, strict=True))
+    ]
+    path = tmp_path / "scores.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    languages.table(path)
+    english, german = capsys.readouterr().out.splitlines()[2:]
+    assert english.startswith("| en | 4 | 1.00 [1.00, 1.00] |  |")
+    assert german.split("|")[4].startswith(" -0.25 [")
 
 
 @pytest.mark.skipif(

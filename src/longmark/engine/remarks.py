@@ -1,10 +1,11 @@
-"""What a run tells of its metrics and its examples: how they read them, once with the number of answers, and which of
-the first examples a metric cannot score because its optional model is not named."""
+"""What a run tells of its metrics and its examples: how they read them, once with the number of answers, which of the
+first examples a metric cannot score because its optional model is not named, and which are in a language that the
+checker was not measured on."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from longmark.engine.pairs import sides
@@ -14,10 +15,12 @@ from longmark.metrics import Selected
 from longmark.options import named
 from longmark.records import Answered, Example, Pair
 from longmark.records.read import ExampleSource, Reading
+from longmark.text.language import NAMES, written_language
 
 _PLACES_SHOWN = 5
 _LONGEST_PLACE = 40  # characters
-_FIRST = 200  # examples that are looked at for models that are not named
+_FIRST = 200  # examples that are looked at for models that are not named, and for their language
+_BY_SCRIPT = {"ar": "Arabic", "hi": "Hindi", "ja": "Japanese", "ko": "Korean", "zh": "Chinese"}
 
 
 class Remarks:
@@ -83,7 +86,7 @@ def absent_models(
     ]
     if backends.judges or not takers or examples is None or isinstance(examples, Iterator):
         return
-    first = list(islice(_examples(options, examples), min(options.limit or _FIRST, _FIRST)))
+    first = _first(options, examples)
     for chosen in takers:
         of_judge = sum(chosen.calls(example, 1) > chosen.checks(example) for example in first)
         of_checker = sum(bool(chosen.checks(example)) for example in first)
@@ -93,6 +96,40 @@ def absent_models(
         elif of_checker and backends.checker is None:
             names = f"{judge} or {named('checker', 'MODEL')}"
             yield _sentence(chosen, of_checker, len(first), "a judge or a checker", names)
+
+
+def untried_languages(
+    settings: Settings, options: RunOptions, examples: ExampleSource | None
+) -> Iterator[str]:
+    """A sentence for each language of the first answers in which the checker's labels were not measured, or were
+    measured to be worse. A checker says it by `tried_languages`: language -> what a user should know, "": nothing."""
+    checker = settings.backends.checker
+    tried: Mapping[str, str] | None = getattr(checker, "tried_languages", None)
+    if checker is None or tried is None or examples is None or isinstance(examples, Iterator):
+        return
+    first = _first(options, examples)
+    languages = Counter(
+        written_language(example.answer or "")
+        for example in first
+        if any(chosen.checks(example) for chosen in settings.selected)
+    )
+    measured = " and ".join(sorted(_language_name(language) for language in tried))
+    for language, count in languages.most_common():
+        caution = tried.get(language, f"it was measured on {measured} only") if language else ""
+        if language and caution:
+            answers = (
+                f"{count:,} of the first {len(first):,} answers"
+                if len(first) == _FIRST
+                else f"{count:,} of {len(first):,} answers"
+            )
+            yield (
+                f"{named('checker', checker.name)}: {answers} are in {_language_name(language)}; {caution}. Calibrate "
+                f"it on labels of your own ({named('calibrate', 'FILE')}), or use a judge of that language."
+            )
+
+
+def _language_name(code: str) -> str:
+    return NAMES.get(code, _BY_SCRIPT.get(code, code))
 
 
 def _sentence(chosen: Selected, count: int, read: int, model: str, option: str) -> str:
@@ -105,6 +142,10 @@ def _sentence(chosen: Selected, count: int, read: int, model: str, option: str) 
         f"{chosen.name}: {some} need {model}, and none is named: scores that depend on it will be unscored "
         f"(missing_input). Add {option} (embedded: on this machine, without a price), or omit the metric."
     )
+
+
+def _first(options: RunOptions, examples: ExampleSource) -> list[Answered]:
+    return list(islice(_examples(options, examples), min(options.limit or _FIRST, _FIRST)))
 
 
 def _examples(options: RunOptions, examples: ExampleSource) -> Iterator[Answered]:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from longmark.engine.default_checker import default_checker
-from longmark.engine.remarks import absent_models
+from longmark.engine.remarks import absent_models, untried_languages
 from longmark.engine.session import RunResult, execute
 from longmark.engine.settings import (
     RunOptions,
@@ -146,6 +146,7 @@ def make_settings(
     for sentence in (
         *settings.departures(names),
         *absent_models(settings, options, examples),
+        *untried_languages(settings, options, examples),
     ):
         options.tell(sentence)
     if options.prompts and translation(Path(options.prompts)):
