@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from functools import cache
 from unicodedata import normalize
 
 from longmark.records.same import comparable
@@ -85,7 +87,6 @@ class _Declining:
 
 _PHRASES = {"en": ENGLISH, **LANGUAGES}
 _ALL_PHRASES = tuple(_PHRASES.values())
-_DECLINING = [_Declining(phrases, VOCABULARY[language]) for language, phrases in _PHRASES.items()]
 _APOLOGY = re.compile(
     normalize("NFC", rf"(?:{'|'.join(phrases.apologies for phrases in _ALL_PHRASES)})")
     + r"[,:，。،、]?\s*"
@@ -109,6 +110,12 @@ _POINTS = re.compile(
 _LONGEST = 400  # characters of a sentence that only declines
 
 
+@cache
+def _declining() -> Sequence[_Declining]:
+    """Of all languages, compiled when the first sentence is looked at (.04 s), not when a command starts."""
+    return [_Declining(phrases, VOCABULARY[language]) for language, phrases in _PHRASES.items()]
+
+
 def is_refusal(answer: str) -> bool:
     """Whether an answer is one of the two replies, word for word; case, spacing and quotation marks do not count. What
     metrics score goes by this."""
@@ -130,7 +137,7 @@ def declines(sentence: str) -> bool:
         return True
     if lead := _LEAD.match(remainder):
         remainder = remainder[lead.end() :]
-    return any(language.match(remainder) for language in _DECLINING)
+    return any(language.match(remainder) for language in _declining())
 
 
 def only_declines(answer: str) -> bool:
