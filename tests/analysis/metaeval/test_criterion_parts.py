@@ -254,3 +254,49 @@ def test_shared_criteria_widen_the_clusters_of_a_study_with_a_notice(tmp_path: P
         "Questions share criteria: intervals are over the 6 questions" in notice
         for notice in notices
     )
+
+
+def test_a_score_by_one_tag_stands_beside_labels_of_the_criteria_with_the_tag_alone(
+    tmp_path: Path,
+) -> None:
+    tags = {AFRICA: ["axis:place", "level:easy"], LONG: ["axis:length"], ASIA: ["axis:place"]}
+    answers = [
+        {
+            "id": f"q{number}-a",
+            "question_id": f"q{number}",
+            "question": "Where is the Nile?",
+            "answer": "In Africa.",
+            "criteria": [
+                {"criterion": text, "points": 1, "tags": tags_of_text}
+                for text, tags_of_text in tags.items()
+            ],
+        }
+        for number in range(6)
+    ]
+    metrics = "criteria,criteria@tag=axis:place,criteria@tag=axis:length"
+    longmark.run(answers, metrics, judges=[judge()], out=tmp_path / "run")
+    labels = [
+        label(f"q{number}-a", text, int(text == AFRICA)) for number in range(6) for text in tags
+    ]
+    of_label, _ = result_of(tmp_path / "run", labels)
+    counts = {metric.metric: (metric.scored, metric.unscored) for metric in of_label.metrics}
+    assert counts == {
+        "criteria.met": (18, {}),
+        "criteria.met@tag=axis:place": (12, {"undefined": 6}),
+        "criteria.met@tag=axis:length": (6, {"undefined": 12}),
+    }
+
+
+def test_a_criterion_without_the_tag_has_no_score_by_the_tag() -> None:
+    evidence = {
+        "criteria": [
+            {"text": AFRICA, "met": True, "tags": "style, tone, place"},
+            {"text": ASIA, "met": True, "tags": "places"},
+        ]
+    }
+    of_row = row("a", "criteria.score@tag=style%2C%20tone", 1.0, evidence=evidence)
+    by_tone = NamedReading.of([of_row], "criterion")
+    assert by_tone.scores(AnswerPart("a", 0, 0, "criterion", AFRICA)) == {"met": 1.0}
+    assert by_tone.scores(AnswerPart("a", 0, 0, "criterion", ASIA)) == {
+        "met": ("undefined", "the metric has no criterion with this text and the tag style, tone")
+    }

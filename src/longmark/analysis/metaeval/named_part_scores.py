@@ -5,8 +5,8 @@
     METRIC.rating   in its place with form=relative: the judge's rating of the answer by the criterion, divided by 10
 
 The evidence of the metrics `nuggets` and `criteria` has each by its text. A labelled one is that with the same text;
-case and spaces do not count. Range [0, 1]. Unscored: a text that the metric does not have (`undefined`); an answer that
-the metric did not score (its status). No model is called.
+case and spaces do not count. With `criteria@tag=` these are the criteria with the tag. Range [0, 1]. Unscored: a text
+that the metric does not have (`undefined`); an answer that the metric did not score (its status). No model is called.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import Any, Self
 from longmark.records import Row
 from longmark.records.evidence import Support
 from longmark.records.expected import NOT_SUPPORT, PARTIAL, SUPPORT
+from longmark.records.metric_name import parsed
 from longmark.records.same import comparable
 from longmark.scores.answer_parts import CRITERION, NUGGET, AnswerPart
 from longmark.stats.clusters import FEWEST_EFFECTIVE
@@ -32,11 +33,12 @@ _SCORES = {NUGGET: ("held", ""), CRITERION: ("met", "rating")}
 @dataclass(frozen=True, slots=True)
 class NamedReading:
     """What the rows of one metric say of the nuggets, or the criteria, of an answer. name: of the score; score_of: by
-    the text; failure: status and reason where no row has one."""
+    the text; failure: status and reason where no row has one; tag: of the criteria that count, "" for all."""
 
     name: str
     score_of: Mapping[str, float]
     failure: tuple[str, str] | None
+    tag: str = ""
 
     @classmethod
     def of(cls, rows: Sequence[Row], unit: str) -> Self:
@@ -50,14 +52,14 @@ class NamedReading:
         failure = None
         if not score_of and unscored is not None:
             failure = (unscored.status, unscored.reason or _absent(unit))
-        return cls(name, score_of, failure)
+        return cls(name, score_of, failure, _tag_of(rows[0]) if rows else "")
 
     def scores(self, part: AnswerPart) -> dict[str, float | tuple[str, str]]:
         """The score of a nugget or a criterion, or why there is none."""
         if self.failure is not None:
             return {self.name: self.failure}
         score = self.score_of.get(comparable(part.text))
-        return {self.name: ("undefined", _absent(part.unit)) if score is None else score}
+        return {self.name: ("undefined", _absent(part.unit, self.tag)) if score is None else score}
 
 
 def says_of_named(rows: Iterable[Row], unit: str) -> bool:
@@ -65,14 +67,19 @@ def says_of_named(rows: Iterable[Row], unit: str) -> bool:
     return any(_scores_in(row, unit) for row in rows)
 
 
-def _absent(unit: str) -> str:
-    return f"the metric has no {unit} with this text"
+def _absent(unit: str, tag: str = "") -> str:
+    return f"the metric has no {unit} with this text" + (f" and the tag {tag}" if tag else "")
+
+
+def _tag_of(row: Row) -> str:
+    """The tag whose criteria a score is of, "" for all."""
+    return parsed(row.metric)[1].get("tag", "")
 
 
 def _scores_in(row: Row, unit: str) -> dict[str, dict[str, float]]:
     """Name of the score -> text -> score; {} for a row that says nothing of these."""
     if unit == CRITERION:
-        return _of_criteria(row.evidence)
+        return _of_criteria(row.evidence, _tag_of(row))
     support = Support.of(row.evidence)
     held = {
         comparable(fact.claim): HELD[fact.held]
@@ -82,12 +89,16 @@ def _scores_in(row: Row, unit: str) -> dict[str, dict[str, float]]:
     return {"held": held} if held else {}
 
 
-def _of_criteria(evidence: Mapping[str, Any]) -> dict[str, dict[str, float]]:
-    """Evidence comes from files, too: what is not as the metric writes it says nothing."""
+def _of_criteria(evidence: Mapping[str, Any], tag: str) -> dict[str, dict[str, float]]:
+    """Evidence comes from files, too: what is not as the metric writes it says nothing. The evidence of a score by one tag
+    has all criteria, since the judge is asked about all."""
     entries = evidence.get("criteria")
     scores: dict[str, dict[str, float]] = {}
     for entry in entries if isinstance(entries, list | tuple) else ():
         if not isinstance(entry, Mapping) or not isinstance(entry.get("text"), str):
+            continue
+        tags = entry.get("tags")
+        if tag and isinstance(tags, str) and f", {tag}, " not in f", {tags}, ":
             continue
         text = comparable(entry["text"])
         rating = entry.get("answer")
