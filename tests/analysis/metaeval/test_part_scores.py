@@ -383,7 +383,7 @@ def test_faithfulness_alone_says_which_sentences_the_passages_support(tmp_path: 
     assert metric.metric == "ragchecker.supported"
     assert isinstance(metric, RatedMetric)
     assert [score for _, score in metric.points] == [1.0, 0.0]
-    assert "Over all rated sentences." in str(document(result))
+    assert "Over all rated sentences." in repr(document(result).sections)
 
 
 def test_two_judges_of_the_same_sentences_are_two_metrics(tmp_path: Path) -> None:
