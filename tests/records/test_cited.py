@@ -206,3 +206,29 @@ def test_an_object_of_short_texts_by_id_is_read_as_sources(sources: Any, are_rea
     assert bool(example.sources) is are_read
     if are_read and isinstance(sources, dict):
         assert [source.id for source in example.sources or ()] == list(sources)
+
+
+RAIN_ZH = "雨水通常在春天落在山谷里，河流随之上涨。"
+SNOW_JA = "冬には雪が降り、山道が閉ざされます。"
+
+
+@pytest.mark.parametrize(
+    ("sources", "texts"),
+    [
+        ([RAIN_ZH, "冬天下雪。"], [RAIN_ZH, "冬天下雪。"]),
+        ([RAIN_ZH * 20, "年报2024"], [RAIN_ZH * 20, None]),
+        ({"s1": RAIN_ZH, "s2": SNOW_JA}, [RAIN_ZH, SNOW_JA]),
+        ({"s1": "雨が降る。", "s2": "雪が降る。"}, ["雨が降る。", "雪が降る。"]),
+        (["ฝนตกในฤดูใบไม้ผลิและแม่น้ำสูงขึ้น" * 10], ["ฝนตกในฤดูใบไม้ผลิและแม่น้ำสูงขึ้น" * 10]),
+    ],
+)
+def test_sources_in_scripts_without_spaces_are_texts(sources: Any, texts: list[str | None]) -> None:
+    example = read({"question": "?", "answer": "[1]", "sources": sources})
+    assert [source.text for source in example.sources or ()] == texts
+
+
+@pytest.mark.parametrize(
+    "names", [["维基百科", "年报2024.pdf"], {"s1": "维基百科", "s2": "雨。"}, ["什么是雨？"]]
+)
+def test_names_in_scripts_without_spaces_are_no_sources(names: Any) -> None:
+    assert not read({"question": "?", "answer": "[1]", "sources": names}).sources

@@ -29,8 +29,14 @@ _TEXTS = (*_FULL_TEXTS, *_EXCERPTS)  # in this order: a search result may have b
 # Of a text: the name of a file or of a page is shorter, or ends without a full stop.
 _FEWEST_WORDS = 4
 _LONGEST_NAME = 200  # characters
+_UNSPACED = re.compile(
+    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
+    r"|[\U00020000-\U0003ffff]"
+)
+"""Letters of Thai, Lao, Burmese, Khmer, Japanese and Chinese, which put no spaces between words."""
 _TEXT_END = re.compile(r"[.!?…。！？؟۔।][\"'”’»)\]]*\s*$")
 _FAILED = "scrape failed"  # DeepResearch Bench, utils/scrape.py, where a page could not be read
+_ADDRESS = re.compile(r"\S+://\S+")
 _ID = re.compile(r"\S{1,400}")
 
 
@@ -71,7 +77,10 @@ def _entries_by_id(texts: Mapping[Any, Any]) -> list[dict[str, Any]]:
 def _source(place: str, raw: Any, have_texts: bool) -> CitedSource:
     """have_texts: whether the list has texts, so that an entry may be one, or be empty."""
     if isinstance(raw, str):
-        raw = {"text": raw} if have_texts and not _ID.fullmatch(raw.strip()) else {"id": raw}
+        is_text = have_texts and (
+            not _ID.fullmatch(raw.strip()) or _is_short_text(raw) or _has_text(raw)
+        )
+        raw = {"text": raw} if is_text else {"id": raw}
     if raw is None and have_texts:
         return CitedSource()
     if not isinstance(raw, Mapping):
@@ -134,8 +143,9 @@ def are_sources(value: Any) -> bool:
 def _has_text(entry: Any) -> bool:
     """Whether an entry is a text, or an object with one: a text ends as a sentence does, or is longer than a name."""
     if isinstance(entry, str):
-        is_sentence = len(entry.split()) >= _FEWEST_WORDS and _TEXT_END.search(entry)
-        return bool(is_sentence) or (len(entry) > _LONGEST_NAME and len(entry.split()) > 1)
+        is_sentence = _length(entry) >= _FEWEST_WORDS and _TEXT_END.search(entry)
+        is_name = len(entry) <= _LONGEST_NAME or _length(entry) <= 1 or _ADDRESS.fullmatch(entry)
+        return bool(is_sentence) or not is_name
     return isinstance(entry, Mapping) and (
         any(key in entry for key in _FULL_TEXTS)
         or any(isinstance(entry.get(key), str | list) for key in _EXCERPTS)
@@ -143,8 +153,14 @@ def _has_text(entry: Any) -> bool:
 
 
 def _is_short_text(content: Any) -> bool:
-    """Whether what an id stands for is a sentence, of two words or more. In a list such a text may be a title."""
-    return isinstance(content, str) and len(content.split()) > 1 and bool(_TEXT_END.search(content))
+    """Whether what an id stands for is a sentence, of two words or more. In a list of nothing else it may be a title."""
+    return isinstance(content, str) and _length(content) > 1 and bool(_TEXT_END.search(content))
+
+
+def _length(entry: str) -> float:
+    """Words of a text; a letter of a script without spaces counts as half a word."""
+    words = sum(not _UNSPACED.search(word) for word in entry.split())
+    return words + len(_UNSPACED.findall(entry)) / 2
 
 
 HOLDS_SOURCES: dict[str, Callable[[Any], bool]] = {"sources": are_sources}
