@@ -234,6 +234,8 @@ def test_a_hundred_thousand_brackets_that_close_nothing_take_no_time() -> None:
         ("It rained [a] and froze [b].", [("a",), ("b",)]),
         ("It rained[a] and froze[b].", [("a",), ("b",)]),
         ("[a] It rained.", [("a",)]),
+        ("[a]Rain falls.\n[b]Snow falls.", [("a",), ("b",)]),
+        ("Rain falls.[a]Snow falls.[b]", [("a",), ("b",)]),
         ("下雨了[a]然后结冰[b]。", [("a",), ("b",)]),
         ("下雨了。[a]然后结冰。", [("a",)]),
         ("[ab]normal [b].", [("ab",), ("b",)]),

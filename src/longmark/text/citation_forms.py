@@ -257,10 +257,11 @@ def _in_brackets(text: str, ids: frozenset[str]) -> Iterator[Marker]:
 
 def _is_first_letter(text: str, bracket: re.Match[str], content: str) -> bool:
     """Whether a bracket holds the first letter of a word, [a]nother: a writer's mark for one that is a capital in the
-    source, or is none. Scripts without capitals have no such mark, and no space behind a marker."""
+    source, or is none. Scripts without capitals have no such mark, and no space behind a marker. A capital behind it
+    begins a sentence of its own: [a]Rain falls."""
     behind = text[bracket.end() : bracket.end() + 1]
     before = text[bracket.start() - 1 : bracket.start()]
-    has_case = content.lower() != content.upper() and behind.lower() != behind.upper()
+    has_case = content.lower() != content.upper() and behind.islower()
     return len(content) == 1 and has_case and not before.isalnum()
 
 
