@@ -10,6 +10,7 @@ from typing import Any
 
 from longmark.metrics.citations._sources import CitableSource
 from longmark.records.same import canonical
+from longmark.text.block_quotes import BLOCK_LINE, attribution_of
 from longmark.text.citation_lists import fenced
 from longmark.text.numerals import european
 from longmark.text.words import without_spaces
@@ -25,8 +26,6 @@ _QUOTED = re.compile(
     r"|「([^「」\n]+)」|『([^『』\n]+)』|(?<!\d)”([^“”\n]+)”|\"([^\"\n]+)\""
 )
 """“…”, „…“, «…», »…« (German, Danish), 「…」, 『…』, ”…” (Swedish, Finnish), "…"; not '…', which is an apostrophe, too."""
-_BLOCK_LINE = re.compile(r" {0,3}(?:> ?)+")
-_ATTRIBUTION = re.compile(r"(?:—|–|--|―)\s*\S")
 _CALL_OUT = re.compile(r"\[!\w+\]|(\*\*|__)[^*_\n]{1,40}[:：]\1|(\*\*|__)[^*_\n]{1,40}\2[:：]")
 _LEFT_OUT = re.compile(r"\s*[\[(]?(?:…|\.(?: ?\.){2,})[\])]?\s*|\s*\[[^\]\n]{0,80}\]\s*")
 _CHANGED_CASE = re.compile(r"(?<!\w)\[([^\W\d_])\](?=[^\W\d_])")
@@ -76,7 +75,7 @@ def _block_quotes(text: str) -> tuple[list[str], str]:
     place = 0
     is_open = False
     for line in text.splitlines(keepends=True):
-        quoted_line = _BLOCK_LINE.match(line)
+        quoted_line = BLOCK_LINE.match(line)
         if quoted_line and not any(start <= place < end for start, end in code):
             blocks += [] if is_open else [[]]
             blocks[-1].append(line[quoted_line.end() :].strip())
@@ -86,7 +85,9 @@ def _block_quotes(text: str) -> tuple[list[str], str]:
             is_open = False
         place += len(line)
     quotes = (
-        " ".join(line for line in block if line and not _ATTRIBUTION.match(line))
+        " ".join(
+            line for place, line in enumerate(block) if line and place != attribution_of(block)
+        )
         for block in blocks
         if not _CALL_OUT.match(next(filter(None, block), ""))
     )
