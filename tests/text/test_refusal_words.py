@@ -283,3 +283,40 @@ def test_a_long_sentence_is_no_refusal() -> None:
     sentence = "the passages do not mention " + "the old dam " * 6
     assert declines_by_words(sentence)
     assert not declines_by_words(sentence + "the old dam " * 6)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    """\
+The texts of Plato do not mention Democritus.
+The documents of 1821 contain no mention of Panama.
+The articles of association say nothing about dividends.
+None of the documents from the Kremlin mentions Poland.
+Die Texte von Platon erwähnen Demokrit nicht.
+Der Text des Vertrags erwähnt das Elsass nicht.
+Les textes de Platon ne mentionnent pas Démocrite.
+Los textos de Platón no mencionan a Demócrito.
+I testi di Platone non menzionano Democrito.
+Os textos de Platão não mencionam Demócrito.
+De teksten van Plato noemen Democritus niet.
+Тексты из Москвы не упоминают Польшу.
+Dokumenty z Moskwy nie wspominają o Polsce.""".splitlines(),
+)
+def test_what_a_named_text_does_not_say_is_a_claim(sentence: str) -> None:
+    assert not declines(sentence)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    """\
+None of the passages touch on this topic.
+Les textes de référence ne précisent pas la date.
+Je n'ai rien trouvé à ce sujet dans les documents.
+No encontré nada sobre eso en los textos proporcionados.
+W źródłach nie ma o tym mowy.
+Kaynaklara dayanarak bu soruyu yanıtlayamam.
+لا يمكن الإجابة على هذا السؤال بناءً على السياق.
+स्रोतों के आधार पर मैं इस प्रश्न का उत्तर नहीं दे सकता।""".splitlines(),
+)
+def test_other_wordings_decline(sentence: str) -> None:
+    assert declines(sentence)

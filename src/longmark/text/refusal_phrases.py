@@ -52,6 +52,7 @@ FRENCH = RefusalPhrases(
         r"je (?:ne (?:le )?sais|n'en sais) (?:pas|rien)(?: répondre.*)?$",
         r"je ne (?:peux|puis|suis|parviens)(?: malheureusement)? pas (?:en mesure )?(?:de |d'|à )?"
         r"(?:y )?(?:vous )?(?:répondre|aider|donner|fournir|déterminer|trouver|dire)\b",
+        r"je n'ai (?:malheureusement )?rien trouvé\b",
         r"je n'ai pas (?:assez |suffisamment )?(?:d'|de |l')(?:informations?|données|accès|réponse|éléments)\b",
         r"il n'y a (?:pas|aucune?)(?: assez)? ?(?:d'|de )?(?:informations?|mention|réponse)\b",
         r"je ne (?:dispose|connais) (?:malheureusement )?pas (?:d'|de |la )"
@@ -81,6 +82,7 @@ SPANISH = RefusalPhrases(
         r"(?:lamento )?no poder (?:responder|ayudar|contestar|proporcionar)\b",
         r"no (?:sé|conozco) la respuesta\b",
         r"no encuentro (?:esa|esta|la|ninguna) (?:información|respuesta|mención)\b",
+        r"no (?:encontré|encuentro|he encontrado) nada (?:sobre|de|acerca|al respecto|en)\b",
         r"desconozco (?:la respuesta|esa información|ese dato)$",
         r"(?:esa|esta|dicha) información no (?:aparece|figura|está|se encuentra|se menciona)\b",
         r"no se puede (?:responder|determinar|saber)\b",
@@ -154,6 +156,8 @@ POLISH = RefusalPhrases(
         r"nie (?:mam|posiadam) (?:\w+ )?(?:informacji|danych|dostępu|odpowiedzi)\b",
         r"(?:w (?:\w+ )?(?:dokumentach|źródłach|tekście|kontekście|fragmentach) )?(?:nie ma|brak) "
         r"(?:\w+ )?(?:informacji|wzmianki)\b",
+        r"w (?:\w+ ){0,2}(?:dokumentach|źródłach|tekście|tekstach|kontekście|fragmentach|materiałach) "
+        r"nie ma (?:\w+ ){0,3}(?:mowy|wzmianki)$",
         r"(?:na podstawie (?:\w+ ){1,3})?nie można (?:odpowiedzieć na to pytanie|tego (?:ustalić|określić))$",
     ),
     courtesies=r"czy (?:mogę|chcesz|chciał)|jeśli (?:masz|ma pan|potrzebujesz)|proszę",
@@ -190,6 +194,8 @@ TURKISH = RefusalPhrases(
         r"bu (?:bilgi|veri)(?:ye|lere) erişimim yok$",
         r"bu soru(?:yu|ya) (?:yan[ıi]tlamak|cevaplamak|yan[ıi]t vermek) için "
         r"(?:\w+ )*(?:bilgim|bilgi|verim) (?:yok|yeterli değil)$",
+        r"(?:[^,]+ (?:dayanarak|göre),? )?(?:bu )?soru(?:yu|ya) "
+        r"(?:yan[ıi]tlayam|cevaplayam|(?:cevap|yan[ıi]t) verem)(?:am|em|[ıi]yorum|iyorum|[ıi]yoruz|iyoruz)?$",
         r"bu sorunun (?:cevab[ıi]n[ıi]|yan[ıi]t[ıi]n[ıi]) bilmiyorum$",
         r"(?:verilen|eldeki|bu) (?:bilgi|metin|belge)\w* (?:\w+ )?bu soru(?:yu|ya) (?:\w+ ){1,2}mümkün değil$",
         r"bu bilgi (?:\w+ ){1,2}(?:yer alm[ıi]yor|bulunmuyor|yok|belirtilmemiş)$",
@@ -205,6 +211,7 @@ ARABIC = RefusalPhrases(
         r"(?:الإجابة|المساعدة|تحديد|العثور|تقديم|إعطاء|القول)",
         r"(?:ليست? لدي|لا أملك|لا تتوفر لدي) (?:\w+ )?(?:معلومات|بيانات|إجابة)",
         r"لا توجد (?:أي )?معلومات\b",
+        r"لا يمكن(?:نا)? (?:الإجابة|الرد) (?:على|عن) (?:هذا السؤال|السؤال|ذلك)(?!\w)",
         r"(?:أنا )?(?:لا أستطيع|لا يمكنني) (?:مساعدتك|مساعدتكم|أن أساعدك|أن أجيب|تزويدك)",
         r"لا (?:أعرف|أعلم) (?:الإجابة|الجواب) (?:عن|على) (?:هذا )?السؤال$",
         r"(?:هذه |تلك )?المعلومات غير (?:موجودة|متوفرة|مذكورة|متاحة)\b",
@@ -218,6 +225,8 @@ HINDI = RefusalPhrases(
     declined=(
         r"(?:मुझे |मैं )?(?:यह |इसका उत्तर |इस प्रश्न का उत्तर |इसके बारे में )?(?:नहीं (?:पता|मालूम)|नहीं जानता|नहीं जानती)(?: है| हूँ| हूं)?$",
         r"(?:मैं )?(?:इस (?:प्रश्न|सवाल) का |इसका )?(?:उत्तर|जवाब) नहीं दे (?:सकता|सकती)(?: हूँ| हूं)?$",
+        r"(?:दिए गए |इन )*(?:दस्तावेज़ों|दस्तावेजों|स्रोतों|अंशों|पाठ|संदर्भ|जानकारी) के आधार पर (?:\S+ ){0,6}"
+        r"(?:उत्तर|जवाब) नहीं दे (?:सकता|सकती|सकते|पाऊँगा|पाऊंगा)(?: हूँ| हूं| हैं)?$",
         r"(?:मैं )?(?:इसमें |इस (?:विषय|मामले|अनुरोध) में )?(?:आपकी )?(?:मदद|सहायता) नहीं कर (?:सकता|सकती)(?: हूँ| हूं)?$",
         r"(?:मेरे पास|इस विषय में|इस बारे में|इसके बारे में) (?:\S+ ){0,3}(?:जानकारी|सूचना|डेटा) (?:उपलब्ध )?नहीं है$",
         r"(?:दिए गए |इन |इस )*(?:दस्तावेज़|दस्तावेज|स्रोत|अंश|पाठ|संदर्भ|गद्यांश)\S* (?:में|से) "

@@ -21,12 +21,13 @@ ENGLISH = RefusalWords(
     r"|tell|give|given|known|determined?|stipulated?|detail(?:ed)?|elaborate|identif(?:y|ied)"
     r"|inferred|concluded",
     negation=r"not|never|nowhere|cannot",
-    none=r"no|not any|without any|insufficient|not enough",
+    none=r"no|none|not any|without any|insufficient|not enough",
     nothing=r"nothing(?= (?:about|on|regarding|concerning|as to)|$)",
     silent=r"silent|outside (?:of )?the scope|beyond the scope|insufficient|not enough|not sufficient"
     r"|unclear|unspecified"
     r"|unknown|unanswered|impossible|not possible|left open",
     clause=r"that|which|who|because|but|according",
+    owners=r"of|by|from",
     whether=r"whether|if|how|why|when|where|what",
 )
 GERMAN = RefusalWords(
@@ -53,6 +54,7 @@ GERMAN = RefusalWords(
     r"|lässt sich nicht|lassen sich nicht"
     r"|unbekannt",
     clause=r"weil|obwohl|wonach|laut|gemäss|zufolge",
+    owners=r"von|vom|des|der|aus",
     whether=r"dass|ob|wie|warum|wann|wo|was|wer|welche[rs]?",
     negation_last=True,
 )
@@ -71,6 +73,7 @@ FRENCH = RefusalWords(
     nothing=r"rien",
     silent=r"impossible|muets?|silencieux|insuffisante?s?|ne suffi\w+ pas|hors du cadre|ignor\w+",
     clause=r"que|qu|qui|car|mais",
+    owners=r"(?:de|d|du|des)(?! (?:référence|recherche|base))",
     whether=r"si|quand|où|pourquoi|comment",
 )
 _SPANISH_DETERMINERS = r"(?:los|las|el|la|del|al|estos|estas|este|esta|mis|sus|dichos)"
@@ -91,6 +94,7 @@ SPANISH = RefusalWords(
     r"|guardan? silencio"
     r"|no bastan?|fuera del alcance|desconocid[oa]",
     clause=r"que|porque|pero",
+    owners=r"del?(?! (?:que|los que|las que|apoyo|consulta|base))",
     whether=r"si|cuándo|dónde|por qué|cómo",
 )
 PORTUGUESE = RefusalWords(
@@ -109,6 +113,7 @@ PORTUGUESE = RefusalWords(
     silent=r"impossível|insuficientes?|desconhecid[oa]|omiss[oa]s?|não é possível|não há como|em aberto"
     r"|fora do escopo|não bastam?",
     clause=r"que|porque|mas",
+    owners=r"d[eoa]s?(?! (?:que|apoio|consulta|base))",
     whether=r"se|quando|onde|como",
 )
 ITALIAN = RefusalWords(
@@ -129,6 +134,7 @@ ITALIAN = RefusalWords(
     r"|in sospeso"
     r"|al di fuori|non è chiaro",
     clause=r"che|perché|ma",
+    owners=r"(?:di|d|del|dello|della|dei|degli|delle)(?! (?:cui|base))",
     whether=r"se|quando|dove|come|perché",
 )
 DUTCH = RefusalWords(
@@ -146,6 +152,7 @@ DUTCH = RefusalWords(
     nothing=r"niets|niks",
     silent=r"onduidelijk|zwijg(?:t|en)|ontoereikend|in het midden|onbekend|onbeantwoord|open",
     clause=r"omdat|maar|volgens",
+    owners=r"van|uit",
     whether=r"(?<=\s)dat|of|wanneer|waarom|hoe|waar|wat|wie",
     negation_last=True,
 )
@@ -165,6 +172,7 @@ POLISH = RefusalWords(
     silent=r"milcz[yą]|niejasne|nie wystarcz\w+|nie sposób|nie da się|nie można|niewiadomo|nie wiadomo"
     r"|niewystarczając\w+",
     clause=r"który\w*|która|które|ale|według|zgodnie",
+    owners=r"z|ze|od",
     whether=r"że|iż|czy|ile|kiedy|dlaczego|jak|gdzie",
 )
 RUSSIAN = RefusalWords(
@@ -183,6 +191,7 @@ RUSSIAN = RefusalWords(
     nothing=r"ничего|ничто",
     silent=r"неизвестно|неясно|молч[аи]т|умалчива\w+|невозможно|нельзя|недостаточно|не хватает|отсутству\w+",
     clause=r"котор\w+|потому|согласно",
+    owners=r"из|от",
     whether=r"что|сколько|когда|почему|где|как|кто",
 )
 TURKISH = RefusalWords(

@@ -3,7 +3,8 @@
 A sentence is read as a row of classes of words: a source ("the passages"), a negation, a verb of telling ("mention"), a
 fact ("information"). `DECLINING` has the orders in which these classes decline, whatever stands between them; they hold
 for all languages, so that a language needs its words alone. A clause of its own ("the passages say that it is not ...")
-ends an order: what is denied there is a claim.
+ends an order: what is denied there is a claim. So does a text that is named ("the texts of Plato"): it is none of those
+that the answer goes by.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ class RefusalWords:
     sources: texts that an answer goes by. silent: what says that they leave a question open. untold: a verb of telling with
     its negation in one word. nothing. none: "no", before facts. negation: "not". facts: information, mention. telling:
     mention, answer. clause: what begins a clause of its own. whether: what begins an indirect question or what is not told.
+    owners: "of", between a text and whose it is.
     spaced: whether spaces divide words. negation_last: whether the negation may follow the verb ("nennen ihn nicht")."""
 
     sources: str
@@ -32,6 +34,7 @@ class RefusalWords:
     untold: str = "(?!)"
     clause: str = "(?!)"
     whether: str = "(?!)"
+    owners: str = "(?!)"
     spaced: bool = True
     negation_last: bool = False
 
@@ -47,6 +50,7 @@ CLASSES = {
     "negation": "N",
     "facts": "F",
     "telling": "T",
+    "owners": "P",
 }
 """Letters of the classes, in the order in which they are looked for. A word of no class is o."""
 DECLINING = (
@@ -67,6 +71,7 @@ NEGATION_LAST = (
     "[oF]{0,8}So{0,2}To{0,4}[NZ]",  # die Texte nennen ihn nicht
     "[oF]{0,8}To{0,3}So{0,4}[NZ]",  # dazu sagen die Texte nichts
 )
+_NAMED = re.compile("(?<=S)P(?!F|o{0,2}S)")  # of Plato, and not of the passages
 _GOES_ON = re.compile("K(?!W)")  # a comma that opens no indirect question
 _MOST = 30  # words
 
@@ -91,6 +96,7 @@ class WordClasses:
     def row(self, sentence: str) -> str:
         """The classes of a folded sentence's words, a letter each; three signs without spaces count as a word."""
         letters = "".join(match.lastgroup or "" for match in self._scanner.finditer(sentence))
+        letters = _NAMED.sub("C", letters).replace("P", "o")
         return letters if self._spaced else re.sub("o{1,3}", "o", letters)
 
     def declines(self, sentence: str) -> bool:
