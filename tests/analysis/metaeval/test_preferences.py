@@ -158,6 +158,19 @@ def test_raters_and_the_order_they_saw():
     assert found.human == {"a": 1, "tie": 1}
 
 
+def test_a_pair_chosen_on_twice_in_one_order_was_not_seen_in_both():
+    # q0 twice with x first, named by systems and by ids. q1 twice so, and once with y first: x, x, y.
+    labels = [
+        {"question_id": "q0", "a": "x", "b": "y", "choice": "a", "rater": "r"},
+        {"question_id": "q0", "a": "x0", "b": "y0", "choice": "a", "rater": "r"},
+        {"question_id": "q1", "a": "x", "b": "y", "choice": "a", "rater": "r"},
+        {"question_id": "q1", "a": "x1", "b": "y1", "choice": "a", "rater": "r"},
+        {"question_id": "q1", "a": "y", "b": "x", "choice": "a", "rater": "r"},
+    ]
+    rater, *_ = part_of(metaeval(rows_of("m", [(1, 0), (1, 0)]), labels)).positions
+    assert (counted(rater.same), rater.same.n) == (0, 1)
+
+
 def test_pairs_without_a_majority_are_left_out_and_counted():
     said = human(["a", "a"]) + human(["b", "a"], rater="s")
     found = part_of(metaeval(rows_of("m", [(1, 0), (1, 0)]), said))

@@ -1,8 +1,8 @@
 """Metrics against human choices between two answers: accuracy on a, b or tie, with and without human ties.
 
 A metric prefers the answer with the better score; scores that are equal after rounding are a tie. The human choice is
-the one that most raters made (a pair on which two lead is left out, and counted). A rater who was shown a pair in both
-orders has one vote: a tie if the two choices differ.
+the one that most raters made (a pair on which two lead is left out, and counted). A rater who chose on a pair more than
+once, as in both orders, has one vote: a tie if the choices differ.
 
 Of three systems or more, the raters' choices and each metric's are turned into Bradley-Terry strengths.
 
@@ -58,7 +58,7 @@ _FEWEST_SYSTEMS = 3
 @dataclass(frozen=True, slots=True)
 class Position:
     """Raters and the order of the two answers. first: the share of decisions for the answer shown first (.5 without
-    bias, if the order was random); same: of the pairs that a rater saw in both orders, those with the same choice."""
+    bias, if the order was random); same: of the pairs that a rater saw in both orders, those with one choice in all."""
 
     rater: str
     first: Estimate
@@ -301,16 +301,19 @@ def _positions(pairs: Sequence[RatedAnswer], level: float) -> Iterator[Position]
     first: dict[str, list[tuple[bool, str]]] = {}  # of each rater, with the question
     same_choices: dict[str, list[tuple[bool, str]]] = {}
     for pair in pairs:
-        seen: dict[str, list[str]] = {}
+        orders_of: dict[str, set[bool]] = {}
+        choices_of: dict[str, set[str]] = {}
         for rater, choice, swapped in pair.choices:
             first_choices = first.setdefault(rater, [])
-            seen.setdefault(rater, []).append(choice)
+            orders_of.setdefault(rater, set()).add(swapped)
+            choices_of.setdefault(rater, set()).add(choice)
             if choice != TIE:
                 first_choices.append((choice == ("b" if swapped else "a"), pair.question))
-        for rater, two_choices in seen.items():
-            same_choices.setdefault(rater, []).extend(
-                [(two_choices[0] == two_choices[1], pair.question)] if len(two_choices) == 2 else []
-            )
+        for rater, choices in choices_of.items():
+            same_of_rater = same_choices.setdefault(rater, [])
+            # a file can name one pair in two ways (systems, ids): several choices can be of one order
+            if len(orders_of[rater]) == 2:
+                same_of_rater.append((len(choices) == 1, pair.question))
     raters = sorted(first, key=lambda rater: (-len(first[rater]), rater))
 
     def share_of(shares: Mapping[str, list[tuple[bool, str]]], names: Sequence[str]) -> Estimate:
