@@ -4,28 +4,32 @@ from __future__ import annotations
 
 from longmark.text.refusal_words import RefusalWords
 
-_GIVEN = r"(?:given|provided|retrieved|available|supplied|cited|above|following|present) "
+_GIVEN = r"(?:given|provided|retrieved|available|supplied|cited|above|following|present|other) "
 ENGLISH = RefusalWords(
     sources=rf"(?:(?:the|these|those|this|your|my|any|all|of|in|from|provided|given|retrieved) (?:{_GIVEN})*"
     r"(?:passages?|contexts?|documents?|documentation|sources|excerpts?|snippets?|search results"
     r"|knowledge base|texts?"
-    r"|materials?|articles?)(?: (?:provided|given|retrieved|available|supplied|above|here))*"
+    r"|articles?)(?: (?:provided|given|retrieved|available|supplied|above|here))*"
+    r"|(?:provided|given|retrieved|supplied) materials?|(?:the|this) materials?"
+    r"(?: (?:provided|given|retrieved|supplied|here)|$)"
+    r"|(?<=no )passages?(?! of)|(?<=neither )passages?|(?<=no )excerpts?|(?<=neither )sources?"
     r"|(?:provided|available|given) (?:information|data)|(?:what|information|data) (?:(?:is|was"
-    r"|'s) )?(?:given|provided)"
+    r"|'s) )?(?:given|provided)(?! (?:to|by))"
     r"|(?:information|data) (?:i have|available))",
-    facts=r"informations?|details?|mentions?|answers?|indications?|references?|data|clues?|explanations?",
+    facts=r"informations?|details?|mentions?|answers?|indications?|references?|data|clues?|explanations?|trace|hint",
     telling=r"say|said|mention(?:ed|s)?|cover(?:ed|s)?|address(?:ed|es)?|specif(?:y|ied|ies)|stated?"
     r"|indicate[ds]?|provided?"
     r"|discuss(?:ed)?|touch(?:ed)?|explain(?:ed)?|clarif(?:y|ied)|describe[ds]?|answer(?:ed)?"
     r"|disclosed?|reveal(?:ed)?"
     r"|tell|give|given|known|determined?|stipulated?|detail(?:ed)?|elaborate|identif(?:y|ied)"
-    r"|inferred|concluded",
+    r"|inferred|concluded|establish(?:ed)?|go(?:es)? into|find|locate|see|gives?|says|tells",
     negation=r"not|never|nowhere|cannot",
-    none=r"no|none|not any|without any|insufficient|not enough",
+    none=r"no|none|not any|without any|insufficient|not enough|neither|lacks?|without further",
     nothing=r"nothing(?= (?:about|on|regarding|concerning|as to)|$)",
-    silent=r"silent|outside (?:of )?the scope|beyond the scope|insufficient|not enough|not sufficient"
-    r"|unclear|unspecified"
-    r"|unknown|unanswered|impossible|not possible|left open",
+    silent=r"silent|fails? to (?:mention|say|specify|state|address|explain)"
+    r"|leaves? (?:it |this )?(?:open|unanswered)|omits?",
+    unclear=r"outside (?:of )?the scope|beyond the scope|insufficient|not enough|not sufficient|absent|not part"
+    r"|unclear|not clear|unspecified|unknown|unanswered|impossible|not possible|left open",
     clause=r"that|which|who|because|but|according",
     owners=r"of|by|from",
     whether=r"whether|if|how|why|when|where|what",
@@ -33,69 +37,73 @@ ENGLISH = RefusalWords(
 GERMAN = RefusalWords(
     sources=r"(?:(?:die|der|das|des|dem|den|im|diese[rmns]?|(?:vorliegenden?|bereitgestellten?|gegebenen?"
     r"|angegebenen?"
-    r"|verfügbaren?|zitierten?)) )+"
+    r"|verfügbaren?|zitierten?|gefundenen?)) )+"
     r"(?:passagen?|textstellen?|quellen|dokumente?[ns]?|unterlagen|kontexte?s?|texte?[ns]?|auszug"
     r"|auszügen?|abschnitte?[ns]?"
     r"|materialien|quellentexte?n?|artikel[ns]?)",
     facts=r"angaben?|informationen|information|hinweise?|daten|aussagen?|antwort(?:en)?|erwähnung"
     r"|details|auskunft|näheres"
-    r"|auskünfte",
+    r"|auskünfte|einzelheiten|aufschluss|anhaltspunkte?|belege?",
     telling=r"sag(?:t|en)|nenn(?:t|en)|erwähn(?:t|en)|enth(?:ä|a)lt(?:en)?|g(?:i|e)bt|geben"
     r"|beantworte[nt]*|angegeben|genannt"
     r"|geht|gehen|hervor|beschreib(?:t|en)|beschrieben|erklär(?:t|en)|erläuter[nt]|steht|stehen"
     r"|entnehmen|ersichtlich"
     r"|bestimmen|ableiten|aufgeführt|behandel[nt]|behandelt|thematisier(?:t|en)|eingegangen"
     r"|verrä?t|verraten|findet|finden"
-    r"|erfahren|erschliessen|klären|klärt",
+    r"|erfahren|erschliessen|klären|klärt|ermitteln|ermittelt|bestimmt|beurteilen|finde|befass(?:t|en)"
+    r"|äusser[nt]|geschildert|erklärt",
     negation=r"nicht|nirgends|nirgendwo",
-    none=r"keine?[rmns]?|nicht genug|nicht genügend|zu wenige?|keinerlei",
+    none=r"keine?[rmns]?|fehl(?:t|en)|mangelt|nicht genug|nicht genügend|zu wenige?|keinerlei",
     nothing=r"nichts",
-    silent=r"offen|unklar|schweig(?:t|en)|unbeantwortet|unzureichend|reich(?:t|en) nicht"
-    r"|lässt sich nicht|lassen sich nicht"
-    r"|unbekannt",
+    silent=r"schweig(?:t|en)(?: sich)?|unzureichend|reich(?:t|en) nicht|unerwähnt|ungesagt|übergeh(?:t|en)",
+    unclear=r"offen|unklar|unbeantwortet|unbekannt|lässt sich nicht|lassen sich nicht",
     clause=r"weil|obwohl|wonach|laut|gemäss|zufolge",
     owners=r"von|vom|des|der|aus",
-    whether=r"dass|ob|wie|warum|wann|wo|was|wer|welche[rs]?",
+    whether=r"dass|ob|um|wieviele|wie|warum|wann|wo|was|wer|welche[rs]?",
     negation_last=True,
 )
 FRENCH = RefusalWords(
     sources=r"(?:les?|la|l|ces?|cet|cette|des?|du|aux?|vos|mes|aucun(?:e)? des)['’ ](?:\w+ des )?"
     r"(?:documents?|passages?|extraits?|sources|textes?|contexte|articles?|éléments|informations|données)"
-    r"(?: (?:fourni|donné|disponible|cité|présent|récupéré)e?s?| ci-dessus)?",
+    r"(?: (?:fourni|donné|disponible|cité|présent|récupéré)e?s?| ci-dessus)?"
+    r"|(?<=aucun )(?:passage|document|texte|extrait)|(?<=aucune )source",
     facts=r"informations?|mentions?|données|réponses?|précisions?|indications?|éléments?"
-    r"|renseignements?|détails?",
+    r"|renseignements?|détails?|(?<!de )références?|indices?",
     telling=r"mentionn\w+|précis\w+|indiqu\w+|di[ts]|disent|évoqu\w+|abord\w+|trait\w+|parl\w+|fourni\w*"
     r"|donn\w+"
     r"|figur\w+|apparaî\w+|permett\w+|permet|expliqu\w+|répond\w*|détaill\w+|spécifi\w+|trouve"
-    r"|détermin\w+|aborde",
+    r"|détermin\w+|aborde|révèl\w+|révél\w+|décri\w+|ressort\w*|trouver",
     negation=r"ne|n|non",
-    none=r"aucune?|pas (?:assez |suffisamment )?(?:d|de)|pas suffisamment|peu d",
+    none=r"d aucune?|aucune?|manqu\w+|pas (?:assez |suffisamment )?(?:d|de)|pas suffisamment|peu d",
     nothing=r"rien",
-    silent=r"impossible|muets?|silencieux|insuffisante?s?|ne suffi\w+ pas|hors du cadre|ignor\w+",
-    clause=r"que|qu|qui|car|mais",
+    silent=r"muets?|silencieux|ne suffi\w+ pas|passent sous silence|passe sous silence|omett\w+|omet",
+    unclear=r"impossible|insuffisante?s?|hors du cadre|n'est pas claire?|pas claire?s?|pas possible"
+    r"|on ne sait pas|on ignore",
+    clause=r"que|qu|(?<=\s)qui|car|mais|(?<!y )a(?= pas)|ont(?= pas)",
     owners=r"(?:de|d|du|des)(?! (?:référence|recherche|base))",
-    whether=r"si|quand|où|pourquoi|comment",
+    whether=r"ce qui|ce que|qui|combien|quels?|quelles?|si|quand|où|pourquoi|comment",
 )
 _SPANISH_DETERMINERS = r"(?:los|las|el|la|del|al|estos|estas|este|esta|mis|sus|dichos)"
 SPANISH = RefusalWords(
     sources=rf"{_SPANISH_DETERMINERS} "
     r"(?:documentos?|pasajes?|fragmentos?|fuentes|textos?|contexto|extractos?|artículos?"
-    r"|materiale?s?|informaci[oó]n)"
-    r"(?: (?:proporcionad|dad|citad|recuperad|facilitad)[oa]s?| disponibles?)?",
+    r"|informaci[oó]n)(?: (?:proporcionad|dad|citad|recuperad|facilitad)[oa]s?| disponibles?)?"
+    r"|(?:los|el|del) materiale?s? (?:proporcionado|dado|citado|recuperado|facilitado)s?"
+    r"|(?<=ningún )(?:pasaje|documento|texto|fragmento)|(?<=ninguna )fuente",
     facts=r"informaci[oó]n|datos?|menci[oó]n|respuestas?|detalles?|indicios|referencias?|indicaci[oó]n",
     telling=r"mencion\w+|dicen?|indica[nd]?\w*|especific\w+|proporcion\w+|abord\w+|ofrece\w*|habla\w*"
     r"|aclar\w+|aparece\w*"
     r"|cubre\w*|precis\w+|explic\w+|desprend\w+|figura\w*|trata\w*|respond\w+|detall\w+|consta\w*"
-    r"|saber\w*|sabe|determin\w+|encuentr\w+|señal\w+|revel\w+|permite\w*|menciona",
+    r"|saber\w*|sabe|describ\w+|encontr\w+|localiz\w+|dan?|ofrecen?|determin\w+|encuentr\w+|señal\w+|revel\w+|permite\w*|menciona",
     negation=r"no|nunca|tampoco",
-    none=r"ning[uú]n[oa]?|no hay|sin",
+    none=r"ning[uú]n[oa]?|no hay|sin|faltan?|carecen?(?: de)?",
     nothing=r"nada",
-    silent=r"se desconoce|se ignora|imposible|insuficientes?|no hay forma|no es posible|no hay manera"
-    r"|guardan? silencio"
-    r"|no bastan?|fuera del alcance|desconocid[oa]",
-    clause=r"que|porque|pero",
+    silent=r"guardan? silencio|no bastan?|omiten?|callan?",
+    unclear=r"se desconoce|se ignora|imposible|insuficientes?|no hay forma|no es posible|no hay manera|no se sabe"
+    r"|fuera del alcance|desconocid[oa]|no (?:queda|está) claro|no hay suficientes?",
+    clause=r"que|porque|pero|(?<!se )han?(?= \w+[ai]do)",
     owners=r"del?(?! (?:que|los que|las que|apoyo|consulta|base))",
-    whether=r"si|cuándo|dónde|por qué|cómo",
+    whether=r"lo que|quién(?:es)?|cuánt[oa]s?|qué|sobre|acerca de|en cuanto a|respecto a|si|cuándo|dónde|por qué|cómo",
 )
 PORTUGUESE = RefusalWords(
     sources=r"(?:os|as|o|a|dos?|das?|nos?|nas?|ao|aos|estes|estas|este|esta|neste|nesta|nestes|deste|destes) "
@@ -110,7 +118,7 @@ PORTUGUESE = RefusalWords(
     negation=r"não|nunca|nem",
     none=r"nenhum[a]?|não há|sem",
     nothing=r"nada",
-    silent=r"impossível|insuficientes?|desconhecid[oa]|omiss[oa]s?|não é possível|não há como|em aberto"
+    unclear=r"impossível|insuficientes?|desconhecid[oa]|omiss[oa]s?|não é possível|não há como|em aberto"
     r"|fora do escopo|não bastam?",
     clause=r"que|porque|mas",
     owners=r"d[eoa]s?(?! (?:que|apoio|consulta|base))",
@@ -130,7 +138,7 @@ ITALIAN = RefusalWords(
     negation=r"non|mai|né",
     none=r"nessun[oa]?|alcun[oa]?|non ci sono|non c'è",
     nothing=r"nulla|niente",
-    silent=r"impossibile|insufficient[ei]|tacciono|tace|ignot[oa]|non è possibile|non bastano|non basta"
+    unclear=r"impossibile|insufficient[ei]|tacciono|tace|ignot[oa]|non è possibile|non bastano|non basta"
     r"|in sospeso"
     r"|al di fuori|non è chiaro",
     clause=r"che|perché|ma",
@@ -150,7 +158,7 @@ DUTCH = RefusalWords(
     negation=r"niet|nergens|nooit",
     none=r"geen(?: enkele)?|onvoldoende|niet genoeg|te weinig",
     nothing=r"niets|niks",
-    silent=r"onduidelijk|zwijg(?:t|en)|ontoereikend|in het midden|onbekend|onbeantwoord|open",
+    unclear=r"onduidelijk|zwijg(?:t|en)|ontoereikend|in het midden|onbekend|onbeantwoord|open",
     clause=r"omdat|maar|volgens",
     owners=r"van|uit",
     whether=r"(?<=\s)dat|of|wanneer|waarom|hoe|waar|wat|wie",
@@ -169,7 +177,7 @@ POLISH = RefusalWords(
     negation=r"nie|nigdzie",
     none=r"żadn\w+|brak(?:uje)?|nie ma|zbyt mało|za mało|niewystarczając\w+",
     nothing=r"nic|niczego",
-    silent=r"milcz[yą]|niejasne|nie wystarcz\w+|nie sposób|nie da się|nie można|niewiadomo|nie wiadomo"
+    unclear=r"milcz[yą]|niejasne|nie wystarcz\w+|nie sposób|nie da się|nie można|niewiadomo|nie wiadomo"
     r"|niewystarczając\w+",
     clause=r"który\w*|która|które|ale|według|zgodnie",
     owners=r"z|ze|od",
@@ -189,7 +197,7 @@ RUSSIAN = RefusalWords(
     negation=r"не|ни|нигде",
     none=r"нет|никак(?:ой|их|ого)|недостаточно|отсутству\w+|мало",
     nothing=r"ничего|ничто",
-    silent=r"неизвестно|неясно|молч[аи]т|умалчива\w+|невозможно|нельзя|недостаточно|не хватает|отсутству\w+",
+    unclear=r"неизвестно|неясно|молч[аи]т|умалчива\w+|невозможно|нельзя|недостаточно|не хватает|отсутству\w+",
     clause=r"котор\w+|потому|согласно",
     owners=r"из|от",
     whether=r"что|сколько|когда|почему|где|как|кто",
@@ -217,7 +225,7 @@ ARABIC = RefusalWords(
     negation=r"لا|لم|لن|ليس|ليست|ولا",
     none=r"لا (?:توجد|يوجد|تتوفر|يتوفر)|ليس هناك|ليست هناك|بدون|أي",
     nothing=r"لا شيء|شيئا|شيء",
-    silent=r"غير (?:مذكور|مذكورة|واضح|واضحة|محدد|محددة|كاف|كافية|معروف|معروفة|موجود|موجودة|متوفرة"
+    unclear=r"غير (?:مذكور|مذكورة|واضح|واضحة|محدد|محددة|كاف|كافية|معروف|معروفة|موجود|موجودة|متوفرة"
     r"|كافيين)|تصمت|يصمت|تخلو|يخلو"
     r"|لا يكفي|لا تكفي|لا يمكن",
     clause=r"أن|أنه|أنها|التي|الذي|وفقا|وفق|بحسب|حسب",
@@ -231,15 +239,16 @@ HINDI = RefusalWords(
     clause=r"कि|क्योंकि|(?:के )?अनुसार",
 )
 CHINESE = RefusalWords(
-    sources=r"文[中里]|原文|文[档檔件]|[资資]料|上下文|段落|文本|材料|文章|片段|[来來]源|[语語]境|[现現]有(?:的)?(?:信息|[资資][讯訊料])"
+    sources=r"文[中里]|原文|文[档檔件]|[资資]料|上下文|段落|文本|文章|片段|摘[录錄]|[节節][选選]|[来來]源|[检檢]索到的[内內]容|(?:所?提供|所?[给給]出?|[检檢]索到)的材料|[这這些]材料|[语語]境|[现現]有(?:的)?(?:信息|[资資][讯訊料])"
     r"|所?提供的?(?:信息|[资資][讯訊料])",
-    facts=r"信息|[资資][讯訊]|[数數][据據]|[内內]容|答案|[细細][节節]",
-    telling=r"提[到及]|[说說][明]?|[写寫][明到]?|[给給]出|涉及|指出|[讲講][到]?|交代|[记記][载載]|描述|列出|解[释釋]|回答|判[断斷]"
+    facts=r"信息|[资資][讯訊]|[数數][据據]|[内內]容|答案|[细細][节節]|迹象|[线線]索|依[据據]",
+    telling=r"提[到及]|[说說](?:明(?![书書]))?|[写寫](?![完好])[明到]?|[找看]到|[给給]出|涉及|指出|[讲講][到]?|交代|[记記][载載]|描述|列出|解[释釋]|回答|判[断斷]"
     r"|看[出]|得[知出]|[确確]定|[推][断斷]|[显顯]示|注明|[标標]明|透露|支持|[阐闡]述|[谈談][到及]",
     negation=r"[没沒]有?|未|[并並]未|[无無]法?|不(?:能|足以|[够夠])?",
-    none=r"[没沒]有(?:任何|足[够夠]的?|相[关關]的?)|缺乏|缺少|[无無]任何",
-    silent=r"不足以?|不[够夠](?!的)|只字未提|不[详詳]|[无無][从從]|看不出[来來]?|找不到|查不到|未知|不明[确確]",
+    none=r"(?<!都)[没沒]有(?:任何|足[够夠]的?|相[关關]的?)|缺乏|缺少|[无無]任何",
+    silent=r"不足以?|不[够夠](?!的)|只字未提|不[详詳]|[无無][从從]|看不出[来來]?|找不到|查不到|未知|不明[确確]|看不到",
     clause=r"[说說]了|[认認][为為]|指出|表明",
+    whether=r"是否|什[么麼]|如何|[为為]什[么麼]|[谁誰]|多少|[关關]于|至于",
     spaced=False,
 )
 JAPANESE = RefusalWords(

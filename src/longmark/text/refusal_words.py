@@ -18,11 +18,11 @@ from unicodedata import normalize
 class RefusalWords:
     """Of a language: alternatives of a regular expression each, in folded letters.
 
-    sources: texts that an answer goes by. silent: what says that they leave a question open. untold: a verb of telling with
-    its negation in one word. nothing. none: "no", before facts. negation: "not". facts: information, mention. telling:
-    mention, answer. clause: what begins a clause of its own. whether: what begins an indirect question or what is not told.
-    owners: "of", between a text and whose it is.
-    spaced: whether spaces divide words. negation_last: whether the negation may follow the verb ("nennen ihn nicht")."""
+    sources: texts that an answer goes by. silent: what says of them that they leave a question open. unclear: what says so
+    of the question. untold: a verb of telling with its negation in one word. nothing. none: "no", before facts. negation:
+    "not". facts: information, mention. telling: mention, answer. clause: what begins a clause of its own. whether: what
+    begins an indirect question or what is not told. owners: "of", between a text and whose it is. spaced: whether spaces
+    divide words. negation_last: whether the negation may follow the verb ("nennen ihn nicht")."""
 
     sources: str
     facts: str = "(?!)"
@@ -31,6 +31,7 @@ class RefusalWords:
     none: str = "(?!)"
     nothing: str = "(?!)"
     silent: str = "(?!)"
+    unclear: str = "(?!)"
     untold: str = "(?!)"
     clause: str = "(?!)"
     whether: str = "(?!)"
@@ -43,6 +44,7 @@ CLASSES = {
     "whether": "W",
     "clause": "C",
     "silent": "Q",
+    "unclear": "U",
     "untold": "X",
     "sources": "S",
     "nothing": "Z",
@@ -54,22 +56,25 @@ CLASSES = {
 }
 """Letters of the classes, in the order in which they are looked for. A word of no class is o."""
 DECLINING = (
-    "[oF]{0,8}So{0,3}N[oD]{0,4}[TF]",  # the passages do not really say
+    "W?[oF]{0,10}So{0,3}N[oD]{0,4}[TF]",  # the passages do not really say
     "[oTF]{0,8}So{0,2}T?o{0,2}D[oD]{0,2}F",  # the passages contain no further information
     "[oTF]{0,8}So{0,2}To?Z",  # the passages say nothing about it
     "[oF]{0,8}So{0,2}Zo{0,3}[TND]",  # the same where the verb stands last
-    "[oTF]{0,8}So{0,3}Q",  # the passages are silent
+    "W?[oTF]{0,8}So{0,3}[QU]",  # the passages are silent
     "[oTF]{0,8}S[oTFK]{0,12}X",  # the negation is a part of the verb
-    "[oTF]{0,4}Do{0,2}F[oTF]{0,8}So{0,3}$",  # there is no mention of it in the passages
-    "o?[DZN]o{0,3}So{0,4}N?o{0,2}[TF]",  # none of the passages mentions it, nothing in them says so
-    "[oF]{0,8}No{0,3}T[oT]{0,4}So{0,3}$",  # it is not mentioned in the passages
+    "[oTF]{0,4}Do{0,2}F(?:[oTF]{0,8}S$|o{0,2}S)",  # there is no mention of it in the passages
+    "(?:[oTF]{0,4}[DZ]|N)o{0,3}So{0,4}N?o{0,2}[TF]",  # none of the passages mentions it, nothing in them says so
+    "ZN?To{0,2}S",  # nothing says so in the passages
+    "W?[oF]{0,10}No{0,3}T[oTDF]{0,8}S$",  # it is not mentioned in the passages
     "No?T[oD]{0,3}S",  # verb before subject
-    "[oTF]{0,8}Q[oTF]{0,5}So{0,3}$",  # it is unclear from the passages
+    "W?[oTF]{0,8}U[oTF]{0,6}So?$",  # it is unclear from the passages
 )
 """Orders of these letters that decline, from the beginning of a sentence."""
 NEGATION_LAST = (
     "[oF]{0,8}So{0,2}To{0,4}[NZ]",  # die Texte nennen ihn nicht
     "[oF]{0,8}To{0,3}So{0,4}[NZ]",  # dazu sagen die Texte nichts
+    "[oF]{0,8}[QU]o?S",  # darüber schweigen die Texte
+    "[oF]{0,3}TNo{0,2}S$",  # das steht nicht in den Texten
 )
 _NAMED = re.compile("(?<=S)P(?!F|o{0,2}S)")  # of Plato, and not of the passages
 _GOES_ON = re.compile("K(?!W)")  # a comma that opens no indirect question
@@ -91,7 +96,7 @@ class WordClasses:
         self._sources = re.compile(normalize("NFC", words.sources))
         self._spaced = words.spaced
         orders = (*DECLINING, *(NEGATION_LAST if words.negation_last else ()))
-        self._orders = re.compile(f"(?:W[^K]*K)?(?:{'|'.join(orders)})")
+        self._orders = re.compile(f"(?:[^KS]*W[^K]*K)?(?:{'|'.join(orders)})")
 
     def row(self, sentence: str) -> str:
         """The classes of a folded sentence's words, a letter each; three signs without spaces count as a word."""
