@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.contrib.papers.score_results import FAST, WEIGHTS, results, score
+from tests.contrib.papers.score_results import FAST, WEIGHTS, grids, results, score
 from tests.program import write_jsonl
 
 from longmark.contrib.papers.score import people
@@ -84,14 +84,15 @@ def test_people_against_an_evaluator_by_label():
     # labels of the evaluator: yes, no, no, n/a. Rows that agree: 2 (item 0) + 0 + 2 (item 2) + 0 = 4 of 8.
     # Mismatches: 2 on item 1, where people agree, 2 on item 3, where they differ: half of them are contested,
     # of all rows 2 of 8
-    study = results(judged=judged({"yes": 1}, {"no": 1}, {"no": 4, "yes": 1}, {"n/a": 2}))
+    scored = judged({"yes": 1}, {"no": 1}, {"no": 4, "yes": 1}, {"n/a": 2})
+    study = results(judged=scored, labels=labels())
     ((key, one),) = people.by_label(labels(), study).items()
     assert (key, one.agree, one.share.n, one.share.missing) == (("hazard", "e"), 4, 8, 0)
     assert one.share.value == pytest.approx(0.5)
     assert (one.mismatches, one.shared, one.contested, one.base) == (4, 4, 2, 2)
     (row,) = people.mismatch_table({key: one}).rows
     assert row == ("hazard", "e", 4, 4, 2, 0.5, 0.25, None)
-    (row,) = people.table_12({key: one}).table().rows
+    (row,) = grids(study, "table12")[0].table().rows
     assert (row[2].value, row[3:]) == (50.0, (4, 4))
 
 
@@ -206,7 +207,7 @@ def test_table_11_has_a_value_or_a_reason(said: list[tuple[str, ...]], shown: tu
         one.kappa.value,
         why,
     ) == shown
-    (row,) = people.table_11({"hazard": one}).table().rows
+    (row,) = grids(results(labels=labels(hazard=by_item)), "table11")[0].table().rows
     assert row == ("hazard", percent, one.kappa, one.agree, one.disagree)
 
 

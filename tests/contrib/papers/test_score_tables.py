@@ -185,7 +185,7 @@ def test_table_4_has_least_and_greatest_answers_and_the_share_of_distracting_fac
         ],
         RELATIVE: scores([0.005, 0.015]),
     }
-    answers, facts = utilization.table_4(results(proxied={("g", "p"): its}))
+    answers, facts = grids(results(proxied={("g", "p"): its}), "table4", "table4_facts")
     assert column(answers, "score") == ["absolute", "relative, %"]
     assert column(answers, "min") == [0.001, pytest.approx(0.5)]
     assert column(answers, "max") == [0.003, pytest.approx(1.5)]
@@ -193,7 +193,8 @@ def test_table_4_has_least_and_greatest_answers_and_the_share_of_distracting_fac
         "Mean CU below 0.01: g by p. The confidence of a model with llama.cpp can vary"
     )
     strong = {ABSOLUTE: scores([0.02, 0.03]), RELATIVE: scores([0.1, 0.2])}
-    assert utilization.table_4(results(proxied={("g", "p"): strong}))[0].note == ""
+    (answers_apart,) = grids(results(proxied={("g", "p"): strong}), "table4")
+    assert answers_apart.note == ""
     assert column(answers, "mean") == [pytest.approx(0.002), pytest.approx(1.0)]
     assert [column(facts, key)[0] for key in ("distracting_n", "min", "max")] == [5, -1.5, 3.0]
     assert column(facts, "mean") == [pytest.approx((1 + 0 + 3 + 0 - 1.5) / 5)]
@@ -225,11 +226,12 @@ def test_consistency_is_pearsons_correlation_of_the_two_confidences():
     # and 10: r = 8/10
     pairs = [(0.1, 0.2), (0.2, 0.1), (0.3, 0.4), (0.4, 0.3), (0.5, 0.5)]
     study = results(proxied={("g", "p"): {ABSOLUTE: confident(pairs, [0.1] * 5)}})
-    ((one, _),) = utilization.consistency(study).values()
+    (of_proxy,) = utilization.consistencies(study)
+    one = of_proxy.pearson
     assert one.value == pytest.approx(0.8)
     # t = .8 sqrt(3/(1 - .64)) = 2.3094 on 3 degrees: p = .1041
     assert one.p == pytest.approx(0.1041, abs=1e-4)
-    assert utilization.agreements(study) == {}  # the other proxy marked nothing
+    assert utilization.agreements(study) == []  # the other proxy marked nothing
 
 
 def test_agreement_of_proxies_is_on_the_answers_that_both_scored():
@@ -239,8 +241,11 @@ def test_agreement_of_proxies_is_on_the_answers_that_both_scored():
         proxied={("g", "p"): {ABSOLUTE: p, RELATIVE: p}, ("g", "q"): {ABSOLUTE: q, RELATIVE: q}}
     )
     made = utilization.agreements(study)
-    assert list(made) == [("p and q", "g", "absolute"), ("p and q", "g", "relative, %")]
-    first, second = made.values()
+    first, second = made
+    assert [(row.proxies, row.generator, row.score) for row in made] == [
+        ("p and q", "g", "absolute"),
+        ("p and q", "g", "relative, %"),
+    ]
     assert second.difference.high == pytest.approx(100 * (first.difference.high or 0.0))
     assert first.pearson.value == pytest.approx(0.8)
     assert first.spearman.value == pytest.approx(0.8)  # the same values are their own ranks
@@ -250,7 +255,7 @@ def test_agreement_of_proxies_is_on_the_answers_that_both_scored():
     assert first.difference.high == pytest.approx(0.12417, abs=1e-5)
     assert first.difference.method == "Hall's t"
     assert (first.difference.total, first.difference.reason) == (6, "p: 1 undefined (No claims.)")
-    for grid in utilization.agreement_grids(study):
+    for grid in grids(study, "table9", "table9_differences"):
         assert column(grid, f"{grid.columns[0].key}_reason") == ["p: 1 undefined (No claims.)"] * 2
 
 
@@ -384,15 +389,16 @@ def test_tables_of_proxies_say_why_answers_are_not_among_them():
     both = confident([(0.1, 0.2), (0.2, 0.1), (0.3, 0.4)], [0.1, 0.2, 0.3])
     gap = score("q3", None, status="model_error", reason="The server is down.")
     study = results(proxied={("g", "p"): {ABSOLUTE: [*both, gap]}})
-    table = utilization.consistency_grid("table3", "", study, [utilization.GEOMETRIC])
+    (table,) = grids(study, "table3")
     assert (column(table, "pearson_n"), column(table, "pearson_missing")) == ([3], [1])
     perfect = confident([(0.1, 0.1), (0.2, 0.2), (0.3, 0.3), (0.4, 0.4)], [0.1] * 4)
-    ((line, _),) = utilization.consistency(
-        results(proxied={("g", "p"): {ABSOLUTE: perfect}})
-    ).values()
-    assert line.reason == "no interval of the correlation: a perfect correlation has no finite z"
+    (of_perfect,) = utilization.consistencies(results(proxied={("g", "p"): {ABSOLUTE: perfect}}))
+    assert (
+        of_perfect.pearson.reason
+        == "no interval of the correlation: a perfect correlation has no finite z"
+    )
     assert str(column(table, "pearson_reason")[0]).startswith("1 model_error (The server is down.)")
-    answers, facts = utilization.table_4(results(proxied={("g", "p"): {ABSOLUTE: [*both, gap]}}))
+    answers, facts = grids(study, "table4", "table4_facts")
     assert column(answers, "mean_reason")[0] == "1 model_error (The server is down.)"
     assert "1 model_error (The server is down.)" in str(column(facts, "distracting_reason")[0])
 
@@ -400,14 +406,14 @@ def test_tables_of_proxies_say_why_answers_are_not_among_them():
 def test_a_study_without_scores_makes_tables_without_rows():
     empty = results()
     made: list[Any] = [
-        *utilization.table_4(empty),
+        *grids(empty, "table4", "table4_facts"),
         *grids(empty, "specificity_dimensions", "specificity_votes", "table2"),
     ]
     assert [len(one.rows) for one in made] == [0] * 5
     wide, long = grids(empty, "table1", "table1_intervals")
     assert tuple(map(tuple, wide.table().rows)) == (("g", "e", *[None] * 8),)
     assert long.rows == []
-    assert utilization.consistency(empty) == {}
+    assert utilization.consistencies(empty) == []
 
 
 def test_one_value_has_neither_spread_nor_interval():
@@ -425,12 +431,12 @@ def test_rows_whose_evidence_has_another_form_are_counted_and_lose_no_score():
     study = results(
         proxied={("g", "p"): {ABSOLUTE: odd}}, judged={("g", "e"): judged}, once={"g": {EASE: odd}}
     )
-    answers, facts = utilization.table_4(study)
+    answers, facts = grids(study, "table4", "table4_facts")
     assert column(answers, "mean_n")[0] == 3
     assert column(facts, "distracting_reason") == [
         "there is no value; the facts of 3 scored answers cannot be read"
     ]
-    table = utilization.consistency_grid("table3", "", study, [utilization.GEOMETRIC])
+    (table,) = grids(study, "table3")
     assert "3 with a score but without both confidences" in str(column(table, "pearson_reason")[0])
     means, voted = grids(study, "specificity_dimensions", "specificity_votes")
     assert (column(means, "mean_n")[0], column(voted, "yes")[0]) == (3, 0)

@@ -24,7 +24,6 @@ from dataclasses import asdict, dataclass, replace
 from itertools import permutations, product
 from typing import Any
 
-from longmark.analysis.grid import Grid
 from longmark.analysis.metaeval.agreement import agreeing, padded
 from longmark.contrib.papers.score.labels import (
     RELEVANCE,
@@ -278,18 +277,6 @@ def beside(labels: DimensionLabels, generator: str, row: Row) -> Row:
 # Tables -------------------------------------------------------------------------------------------------------------
 
 
-def tables(results: ScoreResults) -> list[Grid[Any] | Table]:
-    """Tables 5, 11 and 12."""
-    assert results.labels is not None
-    among_people = among(results.labels, results.weights, results.intervals)
-    judged = by_label(results.labels, results)
-    return [
-        table_5(among_people, judged, results.evaluators),
-        table_11(among_people),
-        table_12(judged),
-    ]
-
-
 def table_5(
     among_people: Mapping[str, Among],
     judged: Mapping[tuple[str, str], AgainstJudge],
@@ -325,47 +312,6 @@ def table_5(
     return Table("table5", "Agreement in percent (SCORE's table 5)", columns, lines)
 
 
-def table_11(among_people: Mapping[str, Among]) -> Grid[str]:
-    """Raters among themselves."""
-    return Grid(
-        "table11",
-        "Agreement of raters (SCORE's table 11)",
-        ("dimension",),
-        list(among_people),
-        (
-            Column("agree, %", places=1, key="percent"),
-            Column("Fleiss's kappa", places=3, key="kappa"),
-        ),
-        lambda name, column: (
-            among_people[name].share.scaled(100)
-            if column == "agree, %"
-            else among_people[name].kappa
-        ),
-        unit="items",
-        beside=[
-            Column("agree", lambda row: among_people[row].agree),
-            Column("disagree", lambda row: among_people[row].disagree),
-        ],
-    )
-
-
-def table_12(judged: Mapping[tuple[str, str], AgainstJudge]) -> Grid[Any]:
-    """Raters against each evaluator, by label."""
-    return Grid(
-        "table12",
-        "Raters and evaluators (SCORE's table 12)",
-        ("dimension", "evaluator"),
-        list(judged),
-        (Column("agree, %", places=1, key="percent"),),
-        lambda row, _column: judged[row].share.scaled(100),
-        unit="labels",
-        beside=[
-            Column("agree", lambda row: judged[row].agree),
-            Column("disagree", lambda row: judged[row].mismatches),
-        ],
-    )
-
-
 def mismatch_table(judged: Mapping[tuple[str, str], AgainstJudge]) -> Table:
     """Whether evaluators differ from raters where raters differ from each other."""
 
@@ -397,17 +343,3 @@ def mismatch_table(judged: Mapping[tuple[str, str], AgainstJudge]) -> Table:
     )
     lines = [line(*entry) for entry in judged.items()]
     return Table("mismatches", "Mismatches on items where raters differ", columns, lines)
-
-
-def scale_grid(labels: DimensionLabels, results: ScoreResults) -> Grid[Any]:
-    """Spearman's correlations of section 5.2."""
-    correlations = on_scales(labels, results)
-    return Grid(
-        "scales",
-        "Rank correlation with ratings on scales",
-        ("scale", Column("raters and", key="other")),
-        list(correlations),
-        (Column("Spearman rho", places=3, key="spearman"),),
-        lambda row, _column: correlations[row],
-        unit="pairs",
-    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -27,6 +27,9 @@ from longmark.report.tables import Column, Table
 READER = "score.study"
 _HEADS_OF_MEANS = ("table", "generator", "evaluator", "metric", "direction", "dimension", "variant")
 _PAIR = ("generator", "evaluator", "dimension")
+_OF_UTILIZATION = ("generator", "proxy", "score")
+_OF_CONSISTENCY = ("proxy", "generator", "confidence")
+_OF_AGREEMENT = ("proxies", "generator", "score")
 
 
 def read_sources(parts: Sequence[Sequence[Path]]) -> dict[str, RecipeSource]:
@@ -85,6 +88,8 @@ def sources(results: ScoreResults, questions: int) -> dict[str, RecipeSource]:
     source = source_of_records((), {}, {})
     return {
         **_groups(results),
+        **_of_proxies(results),
+        **_of_raters(results),
         READER: replace(
             source,
             tables={name: partial(make, results) for name, make in _TABLES.items()},
@@ -147,18 +152,96 @@ def _groups(results: ScoreResults) -> dict[str, RecipeSource]:
     }
 
 
-def _raters(results: ScoreResults) -> list[Grid[Any] | Table]:
-    return people.tables(results) if results.labels else []
+def _of_proxies(results: ScoreResults) -> dict[str, RecipeSource]:
+    """The sources of context utilization."""
+    answers = source_of_records(
+        utilization.utilizations(results),
+        {name: name for name in _OF_UTILIZATION},
+        {
+            "mean": RecordMeasure("mean", decimals=4),
+            "sd": RecordMeasure("mean.sd", "number", 4),
+            "min": RecordMeasure("mean.least", "number", 4),
+            "max": RecordMeasure("mean.greatest", "number", 4),
+        },
+    )
+    return {
+        "score.utilization": replace(
+            answers, texts={"noise": lambda: utilization.within_noise(results)}
+        ),
+        "score.facts": source_of_records(
+            utilization.fact_deltas(results),
+            {"generator": "generator", "proxy": "proxy"},
+            {
+                "distracting": RecordMeasure("distracting"),
+                "min": RecordMeasure("least", "number", 2),
+                "max": RecordMeasure("greatest", "number", 2),
+                "mean": RecordMeasure("mean", "number", 2),
+            },
+        ),
+        "score.consistency": source_of_records(
+            utilization.consistencies(results),
+            {name: name for name in _OF_CONSISTENCY},
+            {"pearson": RecordMeasure("pearson"), "p": RecordMeasure("pearson.p", "p")},
+        ),
+        "score.agreement": source_of_records(
+            utilization.agreements(results),
+            {name: name for name in _OF_AGREEMENT},
+            {
+                "pearson": RecordMeasure("pearson"),
+                "spearman": RecordMeasure("spearman"),
+                "difference": RecordMeasure("difference", decimals=4),
+                "p": RecordMeasure("pearson.p", "p"),
+            },
+        ),
+    }
+
+
+def _of_raters(results: ScoreResults) -> dict[str, RecipeSource]:
+    """The sources of labels, without a member where there are none."""
+    labels = results.labels
+    within = people.among(labels, results.weights, results.intervals) if labels else {}
+    against = people.by_label(labels, results) if labels else {}
+    scales = people.on_scales(labels, results) if labels else {}
+    counted_labels = partial(RecordMeasure, kind="number", decimals=None)
+    return {
+        "score.raters": source_of_records(
+            within.items(),
+            {"dimension": lambda entry: entry[0]},
+            {
+                "percent": RecordMeasure(lambda entry: entry[1].share.scaled(100), decimals=1),
+                "kappa": RecordMeasure(lambda entry: entry[1].kappa),
+                "agree": counted_labels(lambda entry: entry[1].agree),
+                "disagree": counted_labels(lambda entry: entry[1].disagree),
+            },
+        ),
+        "score.labels": source_of_records(
+            against.items(),
+            {"dimension": lambda entry: entry[0][0], "evaluator": lambda entry: entry[0][1]},
+            {
+                "percent": RecordMeasure(lambda entry: entry[1].share.scaled(100), decimals=1),
+                "agree": counted_labels(lambda entry: entry[1].agree),
+                "disagree": counted_labels(lambda entry: entry[1].mismatches),
+            },
+        ),
+        "score.scales": source_of_records(
+            scales.items(),
+            {"scale": lambda entry: entry[0][0], "other": lambda entry: entry[0][1]},
+            {"spearman": RecordMeasure(lambda entry: entry[1])},
+        ),
+    }
+
+
+def _table_5(results: ScoreResults) -> list[Table]:
+    labels = results.labels
+    if not labels:
+        return []
+    within = people.among(labels, results.weights, results.intervals)
+    return [people.table_5(within, people.by_label(labels, results), results.evaluators)]
 
 
 def _mismatches(results: ScoreResults) -> Iterable[Table]:
     labels = results.labels
     return [people.mismatch_table(people.by_label(labels, results))] if labels else []
-
-
-def _scales(results: ScoreResults) -> Iterable[Grid[Any]]:
-    labels = results.labels
-    return [people.scale_grid(labels, results)] if labels else []
 
 
 def _answers(results: ScoreResults) -> list[tuple[str, str]]:
@@ -187,39 +270,23 @@ def _specificity(results: ScoreResults) -> list[Figure]:
     return [grid.forest("Mean specificity by generator and evaluator")] if grid.rows else []
 
 
-def _consistency(results: ScoreResults) -> Iterator[Grid[Any]]:
-    title = "Confidence given facts and given passages (SCORE's table 3)"
-    yield utilization.consistency_grid("table3", title, results, [utilization.GEOMETRIC])
-    if any(measure == utilization.ENTROPY for *_, measure in utilization.consistency(results)):
-        title = "Both measures of confidence (SCORE's table 8)"
-        yield utilization.consistency_grid(
-            "table8", title, results, [utilization.GEOMETRIC, utilization.ENTROPY]
-        )
-
-
 def _scatters(results: ScoreResults) -> Sequence[Figure]:
     figures = []
-    for (proxy, generator, measure), (r, pairs) in utilization.consistency(results).items():
-        if pairs and measure == utilization.GEOMETRIC:
+    for of_proxy in utilization.consistencies(results):
+        pairs = of_proxy.pairs
+        if pairs and of_proxy.confidence == utilization.GEOMETRIC:
             n = len(pairs)
-            says = (
-                f"Correlation {r.value:.3f}, n = {n}."
-                if r.value is not None
-                else f"No correlation, n = {n}."
-            )
-            label = f"{proxy} on answers of {generator}"
+            r = of_proxy.pearson.value
+            says = f"No correlation, n = {n}." if r is None else f"Correlation {r:.3f}, n = {n}."
+            label = f"{of_proxy.proxy} on answers of {of_proxy.generator}"
             axes = ("given the facts", "given the passages")
             figures.append(scatter(pairs, label, *axes, line=(1, 0), says=says))
     return figures
 
 
 _TABLES: Mapping[str, Callable[[ScoreResults], Iterable[Table | Grid[Any]]]] = {
-    "table4": utilization.table_4,
-    "consistency": _consistency,
-    "table9": utilization.agreement_grids,
-    "raters": _raters,
+    "table5": _table_5,
     "mismatches": _mismatches,
-    "scales": _scales,
 }
 _FIGURES: Mapping[str, Callable[[ScoreResults], Sequence[Figure]]] = {
     "specificity": _specificity,
@@ -243,4 +310,13 @@ VOCABULARY = {
     "score.jury": Vocabulary(("agreement", "jurors", "kappa"), _PAIR),
     "score.points": Vocabulary(("mean", "changed", "sd"), ("generator",)),
     "score.bands": Vocabulary(("answers",), ("metric", "band", "generator")),
+    "score.utilization": Vocabulary(
+        ("mean", "sd", "min", "max"), _OF_UTILIZATION, {"texts": ("noise",)}
+    ),
+    "score.facts": Vocabulary(("distracting", "min", "max", "mean"), ("generator", "proxy")),
+    "score.consistency": Vocabulary(("pearson", "p"), _OF_CONSISTENCY),
+    "score.agreement": Vocabulary(("pearson", "spearman", "difference", "p"), _OF_AGREEMENT),
+    "score.raters": Vocabulary(("percent", "kappa", "agree", "disagree"), ("dimension",)),
+    "score.labels": Vocabulary(("percent", "agree", "disagree"), ("dimension", "evaluator")),
+    "score.scales": Vocabulary(("spearman",), ("scale", "other")),
 }

@@ -12,14 +12,12 @@ Intervals of correlations are by the jackknife on Fisher's scale, of mean differ
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, product
-from typing import Any
 
 from scipy import stats as scipy_stats
 
-from longmark.analysis.grid import Grid
 from longmark.contrib.papers.score.results import (
     ABSOLUTE,
     RELATIVE,
@@ -33,7 +31,6 @@ from longmark.contrib.papers.score.results import (
     why_unscored,
 )
 from longmark.report.format import counted
-from longmark.report.tables import Column
 from longmark.stats.correlation import correlation
 from longmark.stats.means import Bounds
 from longmark.stats.results import Difference, Estimate
@@ -47,79 +44,67 @@ _UNITS = {"absolute": (ABSOLUTE, 1), "relative, %": (RELATIVE, 100)}
 """Of scores: their metric, and what they are multiplied by."""
 
 
-def means(
-    name: str,
-    title: str,
-    heads: Sequence[Column | str],
-    mean_of_row: Mapping[Any, Mean],
-    places: int,
-    note: str = "",
-) -> Grid[Any]:
-    """Means of answers by row with their standard deviations. mean_of_row: row -> its mean."""
-    sd = Column("sd", lambda row: mean_of_row[row].sd, places)
-    columns = (Column("mean", places=places),)
-    return Grid(
-        name,
-        title,
-        heads,
-        list(mean_of_row),
-        columns,
-        lambda row, _: mean_of_row[row],
-        note,
-        "answers",
-        beside=(sd,),
-    )
+@dataclass(frozen=True, slots=True)
+class ProxyUtilization:
+    """A proxy's scores of a generator's answers, absolute or relative."""
+
+    generator: str
+    proxy: str
+    score: str
+    mean: Mean
 
 
-def table_4(results: ScoreResults) -> tuple[Grid[Any], Grid[Any]]:
-    """Context utilization of answers; of single facts beside it."""
-    of_answers = {
-        (generator, proxy, score): results.mean(metric, scores.get(metric, [])).scaled(by)
+def utilizations(results: ScoreResults) -> list[ProxyUtilization]:
+    """Table 4."""
+    return [
+        ProxyUtilization(
+            generator, proxy, score, results.mean(metric, scores.get(metric, [])).scaled(by)
+        )
         for (generator, proxy), scores in results.proxied.items()
         for score, (metric, by) in _UNITS.items()
-    }
+    ]
+
+
+def within_noise(results: ScoreResults) -> str:
+    """Which means of table 4 a model's own noise could make; "" for none."""
     within = ", ".join(
-        f"{generator} by {proxy}"
-        for (generator, proxy, score), mean in of_answers.items()
-        if score == "absolute" and mean.value is not None and abs(mean.value) < NOISE
+        f"{of_answers.generator} by {of_answers.proxy}"
+        for of_answers in utilizations(results)
+        if of_answers.score == "absolute"
+        and of_answers.mean.value is not None
+        and abs(of_answers.mean.value) < NOISE
     )
-    note = within and (
+    return within and (
         f"Mean CU below {NOISE:g}: {within}. The confidence of a model with llama.cpp can vary by about {NOISE:g} from "
         "run to run, more than the paper's mean CU (.003 to .004); check such means with a transformers model "
         "(--lm hf:NAME)."
     )
-    ends = (
-        Column("min", lambda row: of_answers[row].least, 4),
-        Column("max", lambda row: of_answers[row].greatest, 4),
-    )
-    title = "Context utilization of answers (SCORE's table 4)"
-    facts = {
-        key: _of_facts(results, scores.get(ABSOLUTE, [])) for key, scores in results.proxied.items()
-    }
 
-    def figure_of_facts(place: int, name: str) -> Column:
-        return Column(f"{name}, %", lambda row: facts[row][1][place], 2, key=name)
 
-    figures = [figure_of_facts(*figure) for figure in enumerate(("min", "max", "mean"))]
-    of_table = means("table4", title, ("generator", "proxy", "score"), of_answers, 4, note)
-    return (
-        replace(of_table, beside=(*of_table.beside, *ends)),
-        Grid(
-            "table4_facts",
-            "Context utilization of single facts",
-            ("generator", "proxy"),
-            list(facts),
-            [Column("distracting", places=3)],
-            lambda row, _column: facts[row][0],
-            unit="facts",
-            beside=figures,
-        ),
-    )
+@dataclass(frozen=True, slots=True)
+class FactDeltas:
+    """The single facts of a generator's answers under a proxy. distracting: the share that lower the confidence; least,
+    greatest, mean: relative deltas in percent, None without any."""
+
+    generator: str
+    proxy: str
+    distracting: Mean
+    least: float | None
+    greatest: float | None
+    mean: float | None
+
+
+def fact_deltas(results: ScoreResults) -> list[FactDeltas]:
+    """What stands beside table 4."""
+    return [
+        FactDeltas(generator, proxy, *_of_facts(results, scores.get(ABSOLUTE, [])))
+        for (generator, proxy), scores in results.proxied.items()
+    ]
 
 
 def _of_facts(
     results: ScoreResults, scores: Sequence[AnswerScore]
-) -> tuple[Mean, tuple[float | None, ...]]:
+) -> tuple[Mean, float | None, float | None, float | None]:
     """The share of facts that lower the confidence; least, greatest and mean relative delta of facts in percent."""
     facts = [
         (fact, score.question) for score in scores if score.facts for fact in score.facts.claims
@@ -145,15 +130,24 @@ def _of_facts(
         if relative
         else (None, None, None)
     )
-    return replace(mean, reason=in_words(mean.reason, why)), figures
+    return replace(mean, reason=in_words(mean.reason, why)), *figures
 
 
-def consistency(
-    results: ScoreResults,
-) -> dict[tuple[str, str, str], tuple[Difference, list[tuple[float, float]]]]:
-    """Proxy, generator, measure that the proxy gives -> correlation with its p, and (f(q, C), f(q, D)) of each answer
-    that has both."""
-    correlations = {}
+@dataclass(frozen=True, slots=True)
+class Consistency:
+    """How a proxy's confidence given the facts goes with that given the passages. confidence: its measure; pairs:
+    f(q, C) and f(q, D) of each answer that has both."""
+
+    proxy: str
+    generator: str
+    confidence: str
+    pearson: Difference
+    pairs: Sequence[tuple[float, float]]
+
+
+def consistencies(results: ScoreResults) -> list[Consistency]:
+    """Tables 3 and 8: for each proxy, generator, and measure that the proxy gives."""
+    correlations = []
     for ((generator, proxy), scores), measure in product(
         results.proxied.items(), (GEOMETRIC, ENTROPY)
     ):
@@ -169,9 +163,10 @@ def consistency(
             )
             r = _pearson([a for a, _ in pairs], [b for _, b in pairs], results)
             why = in_words(why_unscored(without), no_pair, why_not(r))
-            correlations[proxy, generator, measure] = (
-                replace(r, missing=len(without), reason=why),
-                pairs,
+            correlations.append(
+                Consistency(
+                    proxy, generator, measure, replace(r, missing=len(without), reason=why), pairs
+                )
             )
     return correlations
 
@@ -181,23 +176,6 @@ def _pearson(x: Sequence[float], y: Sequence[float], results: ScoreResults) -> D
     r = correlation(x, y, level=results.intervals.level)
     p = None if r.value is None else float(scipy_stats.pearsonr(x, y).pvalue)
     return Difference(r.value, r.low, r.high, r.n, r.level, r.method, r.reason, p=p)
-
-
-def consistency_grid(
-    name: str, title: str, results: ScoreResults, measures: Sequence[str]
-) -> Grid[Any]:
-    """Tables 3 and 8."""
-    correlation_of = {row: r for row, (r, _) in consistency(results).items() if row[2] in measures}
-    return Grid(
-        name,
-        title,
-        ("proxy", "generator", "confidence"),
-        list(correlation_of),
-        [Column("Pearson r", places=3, key="pearson")],
-        lambda row, _column: correlation_of[row],
-        unit="answers",
-        beside=(Column("p", lambda row: correlation_of[row].p, kind="p"),),
-    )
 
 
 def _pair(score: AnswerScore, measure: str) -> tuple[float, float] | None:
@@ -212,23 +190,26 @@ def _pair(score: AnswerScore, measure: str) -> tuple[float, float] | None:
 
 @dataclass(frozen=True, slots=True)
 class ProxyAgreement:
-    """Two proxies on a generator's answers. difference: of the first proxy's score minus the second's, of relative
-    scores in percent. missing: answers that one of them did not score."""
+    """Two proxies on a generator's answers. score: absolute or relative; difference: of the first proxy's score minus
+    the second's, of relative scores in percent. missing: answers that one of them did not score."""
 
+    proxies: str
+    generator: str
+    score: str
     pearson: Difference
     spearman: Estimate
     difference: Mean
 
 
-def agreements(results: ScoreResults) -> dict[tuple[str, str, str], ProxyAgreement]:
-    """Proxies, generator, absolute or relative -> their agreement."""
-    return {
-        (" and ".join(proxies), generator, score): _agreement(results, generator, proxies, score)
+def agreements(results: ScoreResults) -> list[ProxyAgreement]:
+    """Table 9."""
+    return [
+        _agreement(results, generator, proxies, score)
         for proxies in combinations(results.proxies, 2)
         for generator in results.generators
         if all((generator, proxy) in results.proxied for proxy in proxies)
         for score in _UNITS
-    }
+    ]
 
 
 def _agreement(
@@ -259,44 +240,13 @@ def _agreement(
     )
     missing = len({score.example for score in (*first, *second)}) - len(shared_answers)
     return ProxyAgreement(
+        " and ".join(proxies),
+        generator,
+        score,
         replace(r, missing=missing, reason=in_words(unscored, why_not(r))),
         replace(rho, missing=missing, reason=in_words(unscored, why_not(rho))),
         replace(mean, missing=missing, reason=in_words(unscored, mean.reason)),
     )
-
-
-def agreement_grids(results: ScoreResults) -> list[Grid[Any]]:
-    """Table 9: correlations, and mean differences in a table of their own, so that each fits a page."""
-    agreement_of = agreements(results)
-    heads = ("proxies", "generator", "score")
-    title = "proxies on context utilization (SCORE's table 9)"
-    correlations = (
-        Column("Pearson r", places=3, key="pearson"),
-        Column("Spearman rho", places=3, key="spearman"),
-    )
-    return [
-        Grid(
-            "table9",
-            f"Agreement of {title}",
-            heads,
-            list(agreement_of),
-            correlations,
-            lambda row, column: (
-                agreement_of[row].pearson if column == "Pearson r" else agreement_of[row].spearman
-            ),
-            unit="answers",
-            beside=(Column("p", lambda row: agreement_of[row].pearson.p, kind="p"),),
-        ),
-        Grid(
-            "table9_differences",
-            f"Differences between {title}",
-            heads,
-            list(agreement_of),
-            [Column("mean difference", places=4, key="difference")],
-            lambda row, _column: agreement_of[row].difference,
-            unit="answers",
-        ),
-    ]
 
 
 def why_not(estimate: Estimate) -> str:
