@@ -270,6 +270,31 @@ def test_lists_without_commas_are_refused(cell: str) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "['a' 'b' ... 'y' 'z']",
+        "array(['a', 'b', ..., 'z'], dtype=object)",
+        "[['a', 'b'], ..., ['z']]",
+    ],
+)
+def test_lists_that_numpy_printed_without_their_middle_are_refused(cell: str) -> None:
+    for field in ("contexts", "references"):
+        problem_of_cell = problem({"question": "q", field: cell}, cells=True)
+        assert f"{field}: is a list without its middle" in problem_of_cell
+
+
+@pytest.mark.parametrize("passage", ["('a', ..., 'b')", "('Go' ... 'Stop')", "{'a': ...}"])
+def test_prose_with_an_ellipsis_in_parentheses_is_the_passage(passage: str) -> None:
+    example = read({"question": "q", "contexts": passage}, cells=True)
+    assert [context.text for context in example.contexts] == [passage]
+
+
+def test_an_ellipsis_in_a_text_of_a_list_is_of_the_text() -> None:
+    example = read({"question": "q", "contexts": "['a ... b', '...']"}, cells=True)
+    assert [context.text for context in example.contexts] == ["a ... b", "..."]
+
+
 def test_the_ideal_context_stays_so_in_a_record_without_a_retrieval() -> None:
     record = {"input": "q", "actual_output": "a", "context": ["ideal"]}
     reading = Reading([record | {"retrieval_context": ["found"]}, record | {"input": "q2"}])

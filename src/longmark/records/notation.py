@@ -51,8 +51,8 @@ def spelled(value: Any) -> Any:
     """The list or the object that a text spells as Python prints it, also as a tuple, a set or NumPy's `array([…])`;
     anything else as it is.
 
-    NotRead for what begins and ends like a list but is none (NumPy prints lists without commas), and for documents
-    of which Python printed the names of their classes.
+    NotRead for what begins and ends like a list but is none (NumPy prints lists without commas, and `...` in place of
+    the middle of a long one), and for documents of which Python printed the names of their classes.
     """
     trimmed = value.strip() if isinstance(value, str) else ""
     if _EMPTY.fullmatch(trimmed):
@@ -64,7 +64,8 @@ def spelled(value: Any) -> Any:
         )
     if not _SPELLED.match(trimmed) or not trimmed.endswith(("]", ")", "}")):
         return value
-    certain = not trimmed.startswith(("(", "{")) and trimmed.endswith(("]", ")"))
+    # prose stands in parentheses and braces too: what cannot be read there is a text
+    is_surely_list = not trimmed.startswith(("(", "{")) and trimmed.endswith(("]", ")"))
     try:
         tree = ast.parse(trimmed, mode="eval").body
         if isinstance(tree, ast.Constant):  # a text in parentheses
@@ -75,17 +76,32 @@ def spelled(value: Any) -> Any:
             isinstance(part, ast.Constant) and isinstance(part.value, str)
             for part in ast.walk(tree)
         )
-        side_by_side = tokens.count(tokenize.STRING) != texts
+        # Python joins 'a' 'b' to one text, NumPy means two
+        is_misread = tokens.count(tokenize.STRING) != texts
     except (ValueError, SyntaxError, MemoryError, RecursionError, tokenize.TokenError):
         read = None
-        side_by_side = certain
-    if side_by_side:
+        is_misread = is_surely_list
+    if is_misread and _is_shortened(trimmed):
+        raise NotRead(
+            "is a list without its middle: NumPy prints `...` for the items of a long array that it leaves out; write "
+            'all of them as JSON: ["first", "second"]'
+        )
+    if is_misread:
         raise NotRead('looks like a list but is not valid; write it as JSON: ["first", "second"]')
     return value if read is None else read
 
 
+def _is_shortened(text: str) -> bool:
+    """Whether `...` stands in a printed list outside its texts."""
+    try:
+        tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+        return any(token.string == "..." for token in tokens)
+    except (SyntaxError, tokenize.TokenError):
+        return False
+
+
 def _value(tree: ast.expr) -> Any:
-    """The value of an expression without names and calls, but for NumPy's. ValueError for any other."""
+    """The value of an expression without names, calls (but for NumPy's) and `...`. ValueError for any other."""
     if isinstance(tree, ast.List | ast.Tuple | ast.Set):
         return [_value(part) for part in tree.elts]
     if isinstance(tree, ast.Dict):
@@ -102,7 +118,10 @@ def _value(tree: ast.expr) -> Any:
         name = tree.func.attr if isinstance(tree.func, ast.Attribute) else ast.unparse(tree.func)
         if name in _ARRAYS:
             return _value(tree.args[0])
-    return ast.literal_eval(tree)
+    value = ast.literal_eval(tree)
+    if value is ...:
+        raise ValueError("items are left out")
+    return value
 
 
 def listed(value: Any) -> Any:
