@@ -208,8 +208,8 @@ def distinct(values: Any) -> list[Any]:
 
 def digest(value: Any) -> str:
     """A short hash of a value, in whatever order its keys stand."""
-    spelled = json.dumps(value, sort_keys=True, ensure_ascii=True, default=str)
-    return hashlib.sha256(spelled.encode()).hexdigest()[: 2 * _DIGITS]
+    as_json = json.dumps(value, sort_keys=True, ensure_ascii=True, default=str)
+    return hashlib.sha256(as_json.encode()).hexdigest()[: 2 * _DIGITS]
 
 
 def short(value: Any) -> str:
@@ -221,14 +221,18 @@ def short(value: Any) -> str:
 
 
 def resolved(value: Any) -> Any:
-    """A value without Weave's references to objects that are stored elsewhere: of an object the parts that are none,
-    None for a reference and for an object that has nothing else."""
+    """A value without Weave's references to objects that are stored elsewhere, at any depth: of an object or a list what
+    is none, None for a reference and for an object or a list that has nothing else."""
     if isinstance(value, str):
         return None if value.startswith(_REFERENCE) else value
-    if not isinstance(value, dict):
-        return value
-    parts = {name: part for name, part in value.items() if resolved(part) is not None}
-    return parts or None
+    if isinstance(value, list):
+        items = [item for item in map(resolved, value) if item is not None]
+        # an empty list is a result: a search that found nothing
+        return items if items or not value else None
+    if isinstance(value, dict):
+        parts = {name: resolved(part) for name, part in value.items()}
+        return {name: part for name, part in parts.items() if part is not None} or None
+    return value
 
 
 def reference_name(value: Any) -> Any:
