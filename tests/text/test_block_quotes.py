@@ -42,3 +42,54 @@ def test_a_citation_behind_the_name_of_who_is_quoted_is_of_the_quotation(dash: s
 def test_a_dialogue_in_a_block_quote_keeps_its_sentences() -> None:
     answer = "> — Where is the dam?\n> — It stands in Alba [1]."
     assert [sentence.names for sentence in cited_text(answer).sentences] == [(), ("1",)]
+
+
+def _names(answer: str) -> list[tuple[str, tuple[str, ...]]]:
+    return [(sentence.text, sentence.names) for sentence in cited_text(answer).sentences]
+
+
+@pytest.mark.parametrize(
+    "introduction", ["He says [1]:", "It rained [2]. He says: [1]", "他说[1]："]
+)
+def test_the_citation_of_the_sentence_before_a_block_quote_is_of_its_sentences_too(
+    introduction: str,
+) -> None:
+    answer = f"{introduction}\n\n> The dam broke. It was\n> of clay.\n\nIt snowed."
+    assert _names(answer)[-3:] == [
+        ("The dam broke.", ("1",)),
+        ("It was of clay.", ("1",)),
+        ("It snowed.", ()),
+    ]
+
+
+@pytest.mark.parametrize("introduction", ["It rained [1].", "He says [1]:\n\nThis.", ""])
+def test_a_block_quote_that_no_sentence_introduces_takes_no_citation(introduction: str) -> None:
+    assert ("The dam broke.", ()) in _names(f"{introduction}\n\n> The dam broke.")
+
+
+def test_a_block_quote_with_a_citation_of_its_own_takes_none_of_its_introduction() -> None:
+    answer = "He says [1]:\n\n> The dam broke [2]. It was of clay."
+    assert _names(answer) == [
+        ("He says:", ("1",)),
+        ("The dam broke.", ("2",)),
+        ("It was of clay.", ()),
+    ]
+
+
+def test_the_citation_behind_a_name_is_of_all_sentences_of_the_quotation() -> None:
+    answer = "He says [1]:\n> The dam broke. It was of clay.\n> — Report [2]"
+    assert _names(answer) == [
+        ("He says:", ("1",)),
+        ("The dam broke.", ("2",)),
+        ("It was of clay.", ("2",)),
+    ]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["It says [1]:\n\n> It rains.\n\n" * 2_000, "It says [1]:\n\n" + "> It rains.\n" * 8_000],
+)
+def test_many_block_quotes_and_a_long_one_keep_all_citations(answer: str) -> None:
+    names = [names for text, names in _names(answer) if text == "It rains."]
+    assert len(names) == answer.count("rains")
+    assert set(names) == {("1",)}

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from longmark.records import Example
-from longmark.text.block_quotes import without_attributions
+from longmark.text.block_quotes import with_quotations_cited
 from longmark.text.citation_brackets import AND
 from longmark.text.citation_brackets import MOST_DIGITS as MOST_DIGITS  # published here
 from longmark.text.citation_forms import PICTURE, Marker, markers
@@ -127,7 +127,8 @@ def cited_text(answer: str, ids: Collection[str] = (), parentheses: bool = False
     Fenced code, headings, heads of tables, pictures, definitions of footnotes, a list of sources and the line of a block
     quote that names who is quoted are no sentences. A marker that stands alone belongs to the sentence before it, or,
     where there is none, behind it; one in a heading to the next sentence; one at the beginning of a line of which none
-    stands at the end, to the sentence that it begins."""
+    stands at the end, to the sentence that it begins; one of a sentence that introduces a block quote without markers, to
+    the sentences of the quote, too."""
     body, definitions = without_apparatus(answer)
     body = PICTURE.sub("", body)
     all_markers = markers(
@@ -145,7 +146,7 @@ def cited_text(answer: str, ids: Collection[str] = (), parentheses: bool = False
     cited: list[CitedSentence] = []
     waiting: list[Marker] = []
     text_with_places = without_headings(_BETWEEN.sub("", "".join(parts)))
-    text_with_places = without_attributions(text_with_places)
+    text_with_places = with_quotations_cited(text_with_places)
     text_with_places = "\n".join(map(_with_markers_behind, text_with_places.split("\n")))
     text_with_places = _SEE.sub(r"\1", text_with_places)
     text_with_places = _END_AND_WORD.sub(r"\1 ", text_with_places)

@@ -85,13 +85,16 @@ def _block_quotes(text: str) -> tuple[list[str], str]:
             is_open = False
         place += len(line)
     quotes = (
-        " ".join(
-            line for place, line in enumerate(block) if line and place != attribution_of(block)
-        )
+        _words_of_block(block)
         for block in blocks
         if not _CALL_OUT.match(next(filter(None, block), ""))
     )
     return [quote for quote in quotes if quote], "".join(remainder)
+
+
+def _words_of_block(lines: Sequence[str]) -> str:
+    attribution = attribution_of(lines)
+    return " ".join(line for place, line in enumerate(lines) if line and place != attribution)
 
 
 def _length(quote: str) -> float:
