@@ -246,3 +246,12 @@ def test_the_first_letter_of_a_quoted_word_in_brackets_is_no_source(
 ) -> None:
     ids = frozenset({"a", "b", "A", "ab"})
     assert [marker.names for marker in markers(answer, ids)] == names
+
+
+def test_an_id_that_has_brackets_is_read_in_brackets() -> None:
+    ids = frozenset({"x[1].pdf", "y[2]", "1"})
+    answer = "It rained [x[1].pdf]. It snowed [y[2]] and froze [1]."
+    assert cited(answer, ids=ids) == [
+        ("It rained.", ("x[1].pdf",)),
+        ("It snowed and froze.", ("y[2]", "1")),
+    ]

@@ -234,6 +234,9 @@ def _in_brackets(text: str, ids: frozenset[str]) -> Iterator[Marker]:
             *pair.span(),
             names_in(f"{pair[1]}-{pair[2]}", ()) or (),
         )
+    for bracketed_id in sorted(source_id for source_id in ids if "[" in source_id):
+        for of_id in re.finditer(re.escape(f"[{bracketed_id}]"), text):
+            yield Marker(of_id[0], *of_id.span(), (bracketed_id,))
     counts_from_zero = _FROM_ZERO.search(text) is not None
     for match in _BRACKETS.finditer(text):
         content = match[match.lastgroup or 0]
