@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import math
-from typing import Any
+import re
+from typing import Annotated, Any, Literal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import BaseModel
+from pydantic import BaseModel, Field, create_model
 
 from longmark import judge, judged, reply_schema
 from longmark.errors import NoScore
@@ -337,6 +339,29 @@ def test_a_form_in_a_form_stands_where_it_is_used():
         "properties": {"items": {"type": "array", "items": item}},
         "required": ["items"],
     }
+
+
+@pytest.mark.parametrize("one_or_two", [1, 2])
+def test_a_form_in_an_object_a_tuple_or_alternatives_stands_where_it_is_used(one_or_two: int):
+    class Cat(BaseModel):
+        kind: Literal["cat"]
+        lives: int
+
+    class Dog(BaseModel):
+        kind: Literal["dog"]
+
+    forms = (
+        dict[str, Cat],
+        tuple[Cat, int],
+        Annotated[Cat | Dog, Field(discriminator="kind")],
+    )
+    for form in forms:
+        fields: Any = {f"field{n}": (form, ...) for n in range(one_or_two)}
+        schema = reply_schema.schema_of(create_model("Reply", **fields))
+        text = json.dumps(schema)
+        named = set(re.findall(r'"#/\$defs/(\w+)"', text))
+        assert named == schema.get("$defs", {}).keys()
+        assert '"lives"' in text
 
 
 def test_a_compact_schema_stays_as_it_is():

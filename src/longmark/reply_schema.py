@@ -47,18 +47,24 @@ def compact(schema: dict[str, Any]) -> dict[str, Any]:
     return {**whole, "$defs": definitions} if definitions else whole
 
 
+_LEFT_OUT = ("title", "$defs", "discriminator")  # a discriminator names definitions, by reference
+_ONE_SCHEMA = ("items", "additionalProperties")
+_SCHEMAS = ("anyOf", "oneOf", "prefixItems")
+
+
 def _untitled(schema: dict[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:
     """A schema without titles, each reference replaced by what it names."""
     if "$ref" in schema:
         return _untitled(definitions[schema["$ref"].rpartition("/")[2]], definitions)
-    plain = {key: value for key, value in schema.items() if key not in ("title", "$defs")}
+    plain = {key: value for key, value in schema.items() if key not in _LEFT_OUT}
     return _mapped(plain, lambda part: _untitled(part, definitions))
 
 
 def _parts(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The schemas of a schema's properties and items, and theirs."""
-    parts = [*schema.get("properties", {}).values(), *schema.get("anyOf", ())]
-    parts += [schema["items"]] if isinstance(schema.get("items"), dict) else []
+    """The schemas of a schema's properties, items and alternatives, and theirs."""
+    parts = list(schema.get("properties", {}).values())
+    parts += [part for key in _SCHEMAS for part in schema.get(key, ())]
+    parts += [schema[key] for key in _ONE_SCHEMA if isinstance(schema.get(key), dict)]
     for part in parts:
         yield part
         yield from _parts(part)
@@ -81,10 +87,12 @@ def _mapped(
     changed = dict(schema)
     if "properties" in schema:
         changed["properties"] = {name: change(part) for name, part in schema["properties"].items()}
-    if isinstance(schema.get("items"), dict):
-        changed["items"] = change(schema["items"])
-    if "anyOf" in schema:
-        changed["anyOf"] = [change(part) for part in schema["anyOf"]]
+    for key in _ONE_SCHEMA:
+        if isinstance(schema.get(key), dict):
+            changed[key] = change(schema[key])
+    for key in _SCHEMAS:
+        if key in schema:
+            changed[key] = [change(part) for part in schema[key]]
     return changed
 
 
