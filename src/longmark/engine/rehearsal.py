@@ -229,10 +229,11 @@ class _StandInValue:
         """key: of the object that holds it; item, place: the element of the list that it is in, and its number."""
         if "$ref" in part:
             part = self._definitions[part["$ref"].rpartition("/")[2]]
-        for either in part.get("anyOf", ()):
-            if either.get("type") != "null":
-                part = either
-                break
+        for alternative in (*part.get("anyOf", ()), *part.get("oneOf", ())):
+            if alternative.get("type") != "null":
+                return self.value(alternative, key, item, place)
+        if "const" in part:
+            return part["const"]
         item = self._prompt.numbered.get(key, item)
         if "enum" in part:
             return self._label(part["enum"], item)
@@ -248,7 +249,10 @@ class _StandInValue:
             return self._number(part, key, place)
         if kind == "boolean":
             return True
-        return self._text(key, item) if kind == "string" else None
+        if kind == "string":
+            text = self._text(key, item).ljust(part.get("minLength", 0), ".")
+            return text[: part.get("maxLength")]
+        return None
 
     def _label(self, labels: Sequence[Any], item: str) -> Any:
         if self._variant:
@@ -258,47 +262,61 @@ class _StandInValue:
         return next((label for label in ("neutral", "fact") if label in labels), labels[0])
 
     def _number(self, part: Mapping[str, Any], key: str, place: int) -> Any:
-        low = part.get("minimum", 1)
-        high = part.get("maximum", 5)
+        low, high = _bounds(part)
         if key in _OF_ITEM:
             return place
         if self._variant:
             return low
         number = int(key) if key.isdigit() else place
-        return max(low, min(high - 1, 2 if number % 4 == 0 else 4))
+        grade = 2 if number % 4 == 0 else 4
+        return max(low, min(high - 1, grade))
 
     def _list(self, part: Mapping[str, Any], key: str, item: str) -> list[Any]:
+        if "prefixItems" in part:  # a tuple
+            return [self.value(element, item=item) for element in part["prefixItems"]]
         items = part.get("items", {})
+        # The lists of longmark's own forms, whose keys say more than their schemas do.
+        # pairs of answers: metrics.comprehensiveness._comparisons
         if key == "labels" and self._prompt.pairs:
             return [f"{pair} neutral" for pair in self._prompt.pairs]
+        # a label of each numbered statement: text.relation_replies
         if key == "labels" and items.get("type") == "string" and self._prompt.numbered:
             return [
                 f"{number} {self._label(('entails', 'neutral'), statement)}"
                 for number, statement in self._prompt.numbered.items()
             ]
+        # of a numbered statement the labels of its premises: text.relation_replies.labelled_premises
         if key.isdigit() and items.get("type") == "string" and self._prompt.passages:
             return [
                 f"{place} entails"
                 for place, premise in enumerate(self._prompt.passages, 1)
                 if item and item in premise
             ]
+        # metrics.comprehensiveness._questions
         if key == "answers" and "passages" in items.get("properties", {}):
             return self._answers_of_passages()
         least = part.get("minItems", 0)
         greatest = part.get("maxItems", len(self._prompt.listed) + 1)
-        if (
-            key.isdigit()
-        ):  # the numbers of the passages that entail a statement, or what a text says of a question
-            length = int(self._prompt.contains(item) or items.get("type") != "integer")
+        if key.isdigit() and items.get("type") == "integer":
+            # the numbers of the passages that entail a statement
+            length = int(self._prompt.contains(item))
+        elif key.isdigit():
+            # what a text says of a question
+            length = 1
         elif key == "quotes" or items.get("type") == "integer":
             length = 1
         else:
             length = self._prompt.count_statements()
-        length = max(least, min(greatest, 0 if self._variant == _VARIANTS - 1 else length))
-        texts = [item] if key.isdigit() else self._prompt.listed or [item]
+        if self._variant == _VARIANTS - 1:
+            length = 0
+        length = max(least, min(greatest, length))
+        texts = self._prompt.listed or [item]
+        key_of_items = key
+        if key.isdigit():
+            texts = [item]
+            key_of_items = ""
         return [
-            self.value(items, "" if key.isdigit() else key, texts[n % len(texts)], n + 1)
-            for n in range(length)
+            self.value(items, key_of_items, texts[n % len(texts)], n + 1) for n in range(length)
         ]
 
     def _answers(self, text: str, question: str) -> bool:
@@ -329,6 +347,24 @@ class _StandInValue:
                 return "unknown"
             return _answer_of(self._prompt.longest)
         return item or key or "yes"
+
+
+def _bounds(part: Mapping[str, Any]) -> tuple[float, float]:
+    """The least and the greatest number of a schema; a scale from 1 to 5 where it has none."""
+    high = part.get("maximum")
+    if high is None:
+        high = part.get("exclusiveMaximum", 5)
+    low = part.get("minimum")
+    if low is None:
+        low = part.get("exclusiveMinimum", min(1, high))
+    step = 1
+    if part["type"] == "number":
+        step = min(1, (high - low) / 4)
+    if "exclusiveMinimum" in part:
+        low += step
+    if "exclusiveMaximum" in part:
+        high -= step
+    return low, high
 
 
 def _halves(sentence: str) -> list[str]:
