@@ -22,7 +22,7 @@ def repeated(example: Question, first: object) -> str:
         hint = ""
         if example.system is not None:
             unique = named("mapping", {"id": 'join(`"-"`, [system, id])'})
-            hint = f"; if several systems have these ids, make them unique: {unique}"
+            hint = f"; if several systems have these ids, make them unique: {unique}, with the names of the file's columns"
         elif isinstance(example, Example) and len(example.contexts) == 1:
             unique = named("mapping", {"id": "COLUMN,COLUMN"})
             hint = (

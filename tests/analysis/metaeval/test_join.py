@@ -57,6 +57,13 @@ def test_nothing_joined_says_what_both_sides_hold():
         metaeval([], rated("z1"))
 
 
+def test_ids_made_from_contents_are_said_to_be_so_and_to_be_named_in_the_scored_file():
+    """No column of the labels holds them."""
+    with pytest.raises(UserError, match="are made from the answers") as told:
+        metaeval(marks_of({"cb7e820c6115ec3c": 0.5}), rated("dm-1", "dm-2"))
+    assert "{'id': 'COLUMN'}" in str(told.value)
+
+
 def test_an_id_of_several_systems_needs_the_system():
     rows = marks_of({"e1": 0.5}, system="x") + marks_of({"e1": 0.7}, system="y")
     marks = read_answers(rows)

@@ -25,6 +25,7 @@ from longmark.analysis.metaeval.results import directions
 from longmark.analysis.metaeval.sections import sections
 from longmark.report.charts import ForestRow
 from longmark.report.figures import WIDTH, Figure
+from longmark.report.tables import readable
 from longmark.scores.manifest import MetricFacts
 
 WORDS = "classic.length.words"
@@ -116,6 +117,18 @@ def test_a_difference_is_that_of_the_best_metric_whichever_metric_comes_first():
     assert ranking_in_words(replace(part, differences=(other_way,)), 0.05) == ranking_in_words(
         part, 0.05
     )
+
+
+def test_below_baselines_the_highest_other_metric_is_named_with_how_far_it_is_below():
+    """.9955 - .7519 = .244."""
+    part = rated({WORDS: SWAPPED, "classic.rouge_l": FIVES, "mine": TENS})
+    says = ranking_in_words(with_p(part, 0.01), 0.05)
+    assert says.startswith("Length: words (a baseline) agrees best")
+    mine = "The highest that is no baseline is mine (0.752 ["
+    assert mine in says
+    assert "; Length: words is shown to be above it (+0.244 [" in says
+    assert "Length: words is not shown to be above it" in ranking_in_words(with_p(part, 0.2), 0.05)
+    assert mine not in ranking_in_words(rated({WORDS: SWAPPED, "mine": TENS}), 0.05), "the second"
 
 
 def test_a_baseline_that_agrees_more_when_it_is_reversed_is_named():
@@ -294,6 +307,8 @@ def test_each_metric_stands_against_each_baseline_with_the_difference_in_its_own
         ("swapped", WORDS, 0.244, "above it"),
         ("fives", WORDS, 0.188, "above it"),
     ]
+    heads = [column.name for column in readable(table).columns]
+    assert len({*heads}) == len(heads), "the answers are counted once"
     not_shown = beside_baselines(with_p(part, 0.2), 0.05)
     assert not_shown is not None
     assert {line.conclusion for line in not_shown.items} == {"not shown to differ"}

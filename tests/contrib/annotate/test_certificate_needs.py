@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from tests.contrib.annotate.studies import lines, set_up, study_of
+from tests.report.runs import write_run
 
 from longmark.cli import main
 from longmark.contrib.annotate.certificate_needs import (
@@ -16,6 +17,7 @@ from longmark.contrib.annotate.certificate_needs import (
     certificate_needs,
 )
 from longmark.contrib.annotate.items import read_items
+from longmark.records import Example
 
 COVERAGE = Path(__file__).parents[3] / "design" / "coverage.md"
 
@@ -59,6 +61,19 @@ def test_check_prints_what_a_certificate_needs(
     assert main(["annotate", "check", str(tmp_path / "STUDY.yaml")]) == 0
     out: Any = capsys.readouterr().out
     assert "the study has 2 of alpha-7b" in out
+
+
+def test_a_new_study_of_a_run_says_what_a_certificate_needs_of_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answers = [
+        Example(id=f"{system}{n}", question=f"How high is {n}?", answer="90 m.", system=system)
+        for n in (1, 2)
+        for system in ("alder", "birch")
+    ]
+    run = write_run(tmp_path / "run", answers, [])
+    assert main(["annotate", "init", str(run), "--out", str(tmp_path / "new.yaml")]) == 0
+    assert "the study has 2 of alder" in capsys.readouterr().out
 
 
 def test_the_power_is_that_of_the_simulated_certificates() -> None:

@@ -204,6 +204,10 @@ def test_answers_that_cannot_be_scored_are_told_with_the_reason(
     assert "has no scores for injection (" in (out := capsys.readouterr().out)
     assert "contexts" in out or "passages" in out
     assert server.counts["requests"] == 0
+    assert audited(server, "own.jsonl", "--dry-run") == 0
+    why = f"no answer has the contexts that {CC} needs"
+    assert f"injection would not be measured: {why}." in (out := capsys.readouterr().out)
+    assert f"repeat would not be measured: {why}." in out
 
 
 def test_a_budget_stops_an_audit_which_goes_on_later(

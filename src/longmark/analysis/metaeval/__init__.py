@@ -60,10 +60,11 @@ def metaeval(
     """
     from longmark.analysis.metaeval.baselines import LONGER_WORDS, word_count
     from longmark.analysis.metaeval.choices import absent_baselines, choice_label
-    from longmark.analysis.metaeval.labels import check_any, join, lost_labels, named_by
+    from longmark.analysis.metaeval.labels import join, named_by
     from longmark.analysis.metaeval.part_scores import scored_parts
     from longmark.analysis.metaeval.ratings import rating_label
     from longmark.analysis.metaeval.results import directions
+    from longmark.analysis.metaeval.unmatched import check_any, lost_labels
     from longmark.scores.answers import read_answers
     from longmark.scores.labels import FINAL, ColumnOptions, Labels
 

@@ -15,14 +15,13 @@ none, and counted with the reason.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
 
 from longmark.errors import BadInput, UserError
 from longmark.options import named
-from longmark.progress import counted
 from longmark.records.files import BadLines, at
 from longmark.records.same import comparable
 from longmark.scores.answer_texts import (
@@ -389,7 +388,7 @@ def _choice(
     """The item of lines that belong together; the first one defines which answer is a."""
     first, (places, reason) = lines[0]
     question = scores.answers[places[0]].question_id if places else None
-    name = _name(first)
+    name = name_of(first)
     choices = []
     grades = []
     for observation, (own_places, _) in lines:
@@ -408,7 +407,7 @@ def _choice(
     return RatedAnswer(*about_item, (), tuple(choices), tuple(grades))
 
 
-def _name(choice: Observation) -> str:
+def name_of(choice: Observation) -> str:
     name = f"{choice.given['a']} / {choice.given['b']}"
     return f"{choice.question_id}: {name}" if choice.question_id else name
 
@@ -494,42 +493,3 @@ def _check_groups(
                 f"{column}: is {own_group!r}, but {first!r} for the same answers in line {line}"
             )
             wrong.add(at(human.name, observation.line, message))
-
-
-def lost_labels(
-    joined: Mapping[str, tuple[Sequence[RatedAnswer], Join]], human: Labels
-) -> Iterator[str]:
-    """A notice for each reason why labels belong to no answer of the rows."""
-    lost: dict[str, dict[str, int]] = {}
-    for items, _ in joined.values():
-        for item in items:
-            if item.reason is not None:
-                names = lost.setdefault(item.reason, {})
-                names[item.name] = names.get(item.name, 0) + len(item.ratings) + len(item.choices)
-    for reason, names in lost.items():
-        about = f"{counted(sum(names.values()), 'label')} of {counted(len(names), 'pair' if human.choices else 'answer')}"
-        yield f"{about} in {human.name} left out: {reason} ({first_few(names, 3)})."
-
-
-def check_any(joins: Sequence[Join], human: Labels, scores: AnswerScores) -> None:
-    """UserError with ids of both sides if nothing was joined."""
-    if any(join.joined for join in joins):
-        return
-    if human.choices:
-        their_names = [_name(line) for line in human.select()]
-        our_names = [
-            f"{answer.question_id}: {answer.system} ({answer.example_id})"
-            for answer in scores.answers.values()
-        ]
-        mend = "question_id with a and b as systems, or a and b as example_ids, must be those of the rows"
-    else:
-        their_names = [line.example_id for line in human.select()]
-        our_names = [answer.example_id for answer in scores.answers.values()]
-        mend = f"name the column that holds the rows' ids with {named('mapping', {'example_id': 'COLUMN'})}"
-    reasons = "; ".join(
-        f"{entry.count:,}: {entry.reason}" for join in joins for entry in join.unmatched
-    )
-    raise UserError(
-        f"nothing in {human.name} belongs to an answer of {', '.join(scores.sources)} ({reasons}). "
-        f"The file has {first_few(dict.fromkeys(their_names), 3)}; the rows have {first_few(our_names, 3)}. {mend}"
-    )

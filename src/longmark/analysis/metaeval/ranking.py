@@ -176,9 +176,28 @@ def _of_ratings(
         _highest(title, "ratings", figures, above_all),
         _against(second_and_baselines, metrics[1], beside, alpha),
     ]
+    validated = next((metric for metric in metrics if not metric.baseline), None)
+    if best.baseline and validated is not None and validated is not metrics[1]:
+        sentences.append(_highest_but_baselines(validated, best, beside, alpha))
     if len(second_and_baselines) < len(metrics) - 1:
         sentences.append(_of_all(len(lower), len(metrics) - 1))
     return " ".join([*sentences, *reversed_baselines])
+
+
+def _highest_but_baselines(
+    validated: RankedMetric,
+    best: RankedMetric,
+    beside: Mapping[str, tuple[Estimate, float | None]],
+    alpha: float,
+) -> str:
+    """The metric that is validated, where baselines take the first places and the sentence would not name it."""
+    difference = beside.get(validated.name)
+    relation = "shown" if _shown(difference, alpha) else "not shown"
+    figures = "not compared" if difference is None else _figures(*difference)
+    return (
+        f"The highest that is no baseline is {validated.title} ({validated.measured}); {best.title} is {relation} to "
+        f"be above it ({figures})."
+    )
 
 
 def _reversed_baselines(metrics: Sequence[RankedMetric]) -> list[str]:
@@ -286,7 +305,6 @@ def beside_baselines(part: RatingLabel | ChoiceLabel, alpha: float) -> Table | N
         Column("metric", kind="metric"),
         Column("baseline", kind="metric"),
         Column("metric - baseline", "difference", _PLACES, "estimate", key="difference"),
-        Column("n", "difference.n", key="n"),
         Column("p (Holm)", "adjusted", kind="p", key="p"),
         Column("conclusion"),
     )

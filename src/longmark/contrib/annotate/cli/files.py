@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
+from collections.abc import Sequence
 from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,6 +14,7 @@ from longmark.contrib.annotate.certificate_needs import certificate_needs
 from longmark.contrib.annotate.checks import load
 from longmark.contrib.annotate.export import FILES
 from longmark.contrib.annotate.export import export as write
+from longmark.contrib.annotate.item_columns import StudyItem
 from longmark.contrib.annotate.items import (
     KNOWN,
     absent,
@@ -58,13 +60,14 @@ def init(arguments: argparse.Namespace) -> int:
             with replacing(path) as file:
                 file.write(text.encode())
             print(f"The answers have no {', '.join(none)}; removed from `show`.")
-        count = len(read_items(load(path), path.parent))
+        items = read_items(load(path), path.parent)
         _tell_unanswered(load(path), path.parent)
     except BaseException:
         remove(path)
         raise
+    _tell_certificate_needs(load(path), items)
     print(
-        f"{path}: {counted(count, 'item')}. Edit the file, then run: longmark annotate serve {path}"
+        f"{path}: {counted(len(items), 'item')}. Edit the file, then run: longmark annotate serve {path}"
     )
     return 0
 
@@ -96,12 +99,16 @@ def check(arguments: argparse.Namespace) -> int:
         print(
             f"{counted(unread, 'citation')} without an item: nothing that they name has a text in the file"
         )
-    if find_spec("scipy"):  # of the extra `stats`, without which there is no certificate
-        for sentence in certificate_needs(study, items):
-            print(sentence)
+    _tell_certificate_needs(study, items)
     for warning in warnings(study, items):
         print(f"Warning: {warning}")
     return 0
+
+
+def _tell_certificate_needs(study: Study, items: Sequence[StudyItem]) -> None:
+    if find_spec("scipy"):  # of the extra `stats`, without which there is no certificate
+        for sentence in certificate_needs(study, items):
+            print(sentence)
 
 
 def _tell_unanswered(study: Study, folder: Path) -> None:

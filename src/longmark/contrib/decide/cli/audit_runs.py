@@ -133,6 +133,7 @@ class AuditRuns:
     ) -> RunEstimate:
         """What the runs would still take, each under its title. scratch: a folder for prompts."""
         await self._prepare(selected)
+        self._note_unscorable(selected)
         audit_estimate = RunEstimate()
         for run in self._planned(selected, self.arguments.out, scratch):
             options, settings = self._settings_of(run, cache)
@@ -304,6 +305,23 @@ class AuditRuns:
             self.unchecked["self"] = (
                 "it needs another judge, and the judge's own system (--own JUDGE=SYSTEM)"
             )
+
+    def _note_unscorable(self, selected: Sequence[Selected]) -> None:
+        """Notes what a dry run has no rows to show: the aspects that a metric of the audit measures, where no answer has
+        what the metrics need."""
+        missing = {
+            name: [chosen.missing(example, name) for example in self.examples]
+            for chosen in selected
+            for name in chosen.scores
+        }
+        if not self.examples or not all(map(all, missing.values())):
+            return
+        why = "; ".join(
+            f"no answer has the {' and '.join(fields[0])} that {name} needs"
+            for name, fields in missing.items()
+        )
+        for aspect in (material.LENGTH, material.INJECTION, material.POSITION, "repeat", "prompt"):
+            self.unchecked.setdefault(aspect, why)
 
     def write(self, folder: Path, specs: Mapping[str, float]) -> None:
         """The effects as a run that other verbs read."""
