@@ -102,6 +102,8 @@ def part_as(form: str, part: Document | Section | HasTable | Table) -> str:
     if isinstance(part, Section):
         tables = len(part.tables)
         remarks = [f"{tables:,} tables: .tables"] if tables > 1 else []
+        if part.note:
+            remarks.append(part.note)
         return _shown(
             form,
             title=part.title,
