@@ -233,3 +233,15 @@ def test_messages_and_the_text_of_hh_rlhf_hold_the_same(
     assert of_text == preference([None, as_messages(chosen), as_messages(rejected)])
     assert of_text is not None
     assert (of_text["chosen"], of_text["rejected"]) == (chosen, rejected)
+
+
+@pytest.mark.parametrize("content", ["", None, []])
+def test_an_empty_last_reply_of_a_battle_is_empty_and_no_earlier_reply(content: Any) -> None:
+    empty = [*messages_of("q", "earlier", "p"), {"role": "assistant", "content": content}]
+    answered = messages_of("q", "other", "p", "y")
+    for conversations in ([empty, answered], [answered, empty]):
+        exchange = battle(conversations)
+        assert exchange is not None
+        assert {exchange["a"], exchange["b"]} == {"", "y"}
+    called = {"role": "assistant", "content": content, "tool_calls": [{"id": "1"}]}
+    assert battle([[*messages_of("q", "earlier", "p"), called], answered]) is None

@@ -114,13 +114,16 @@ def _sides_end(conversation: Any) -> tuple[list[Any], list[str], str] | None:
         for message in before
         if messages.role_of(message) in messages.ASKS
     ]
-    answer = messages.answer(conversation)
-    is_answered = bool(conversation) and messages.role_of(conversation[-1]) in messages.ANSWERS
-    return (
-        (before, questions, answer)
-        if is_answered and questions and isinstance(answer, str)
-        else None
-    )
+    # An earlier reply is no answer to the last question, where that one was answered with nothing.
+    answer = messages.message_text(conversation[-1]) if conversation else ""
+    is_answered = answer or messages.is_empty_answer(conversation)
+    if (
+        not questions
+        or not is_answered
+        or messages.role_of(conversation[-1]) not in messages.ANSWERS
+    ):
+        return None
+    return before, questions, answer
 
 
 def table_battle(cells: Any) -> dict[str, Any] | None:
