@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from tests.browser import chromium
 from tests.contrib.annotate.browser import test_pages as annotate
-from tests.report.every_page import PAGES, PageOnScreen, on_screens
+from tests.contrib.every_page import PAGES, PageOnScreen, on_screens
 from tests.view import test_browser as view
 from tests.view.serving import serving
 

@@ -22,11 +22,11 @@ from longmark.errors import NoScore, Unsupported
 from longmark.models.handles import ChatHandle, Models
 from longmark.models.keys import redact_reply
 from longmark.models.protocols import ChatReply, ChatRequest, Message
-from longmark.models.thinking import split
 from longmark.prompts import Prompt
 from longmark.records import Example
 from longmark.records.files import parse_json
 from longmark.records.same import comparable
+from longmark.records.thinking import split
 from longmark.reply_schema import compact, schema_of
 
 T = TypeVar("T")

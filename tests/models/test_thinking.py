@@ -19,7 +19,7 @@ from longmark.models.http import Endpoint
 from longmark.models.http_models import HttpChat
 from longmark.models.protocols import ChatReply, ChatRequest, Message
 from longmark.models.settings import ModelSettings
-from longmark.models.thinking import Parts, split
+from longmark.records.thinking import Parts, split
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@ word."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -394,6 +395,27 @@ def test_words_for_a_missing_value_are_texts_of_an_answer_and_are_said(tmp_path:
     assert reading.notices == (
         '2 texts in the field answer are "None", "nan", which programs write for a missing value, and count as '
         "texts. If nothing was there, leave the cell empty or write null.",
+    )
+
+
+def test_the_thinking_of_a_model_in_its_answers_is_said(tmp_path: Path) -> None:
+    answers = [
+        "<think>\nHm.\n</think>\nIt is blue.",
+        "Hm.\n</think>\nIt is blue.",
+        "It is <think>.",
+    ]
+    path = tmp_path / "answers.jsonl"
+    path.write_text(
+        "".join(
+            json.dumps({"question": f"Why {number}?", "answer": answer}) + "\n"
+            for number, answer in enumerate(answers)
+        )
+    )
+    reading = Reading(path)
+    assert [example.answer for example in reading.singles()] == answers
+    assert reading.notices == (
+        f"2 answers have a model's thinking between tags such as <think> (the first in {path}:1), which is scored as "
+        "a part of the answer. Take it out of the file if it was not shown to readers.",
     )
 
 

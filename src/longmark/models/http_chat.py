@@ -40,7 +40,7 @@ from longmark.models.keys import holds_key
 from longmark.models.knowledge import ROOMS, known, thinking_budget
 from longmark.models.protocols import Capabilities, ChatReply, ChatRequest, TokenLogprobs, Tokens
 from longmark.models.settings import ASKED, DEFAULTS, ModelSettings
-from longmark.models.thinking import split
+from longmark.records.thinking import split
 
 _SCHEMA_WORDS = (
     "response_format",

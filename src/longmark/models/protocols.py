@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 from longmark.errors import BadReply, RequestRefused
-from longmark.models.thinking import split
+from longmark.records.thinking import split
 
 MOST_TOKENS = 10**9  # of one call; what an endpoint counts beyond that is a mistake of its
 _FLOAT32 = 3.4028234663852886e38  # the largest number of 32 bits, in which vectors are kept

@@ -1,5 +1,5 @@
-"""Texts of a file that may be none, for notices: ids in place of texts, texts that a spreadsheet cut, and words that Python
-or pandas write for a missing value."""
+"""Texts of a file that may be none, for notices: ids in place of texts, texts that a spreadsheet cut, words that Python or
+pandas write for a missing value, and the thinking of a model in its answer."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from longmark.options import named
 from longmark.records.columns import is_like_an_id
 from longmark.records.notation import NOTHING
 from longmark.records.pair import Answered
+from longmark.records.thinking import split
 
 _FEWEST_IDS = 3  # texts below which nothing is said of them
 _CELL = 32_767
@@ -26,6 +27,8 @@ class OddTexts:
         self._cut: Counter[str] = Counter()
         self._first_cut = 0
         self._words: dict[str, Counter[str]] = {}
+        self._thinking = 0
+        self._first_thinking = 0
 
     def add(self, line: int, example: Answered) -> None:
         """line: of the example in its file."""
@@ -41,6 +44,9 @@ class OddTexts:
             texts[field] = [text] if text else []
             if text in NOTHING:
                 self._words.setdefault(field, Counter())[str(text)] += 1
+            if field != "question" and text and split(text).answer != text:
+                self._first_thinking = self._first_thinking or line
+                self._thinking += 1
         for field, values in texts.items():
             if cut := sum(map(_fills_a_cell, values)):
                 self._first_cut = self._first_cut or line
@@ -60,6 +66,13 @@ class OddTexts:
                 f"Texts of {file} have {_CELL:,} characters, the most that a cell of a spreadsheet holds ({kinds}; the "
                 f"first in {file}:{self._first_cut}): they may have been cut. Export the texts in another way, such as "
                 "JSON Lines."
+            )
+        if self._thinking:
+            have = "answer has" if self._thinking == 1 else "answers have"
+            yield (
+                f"{self._thinking:,} {have} a model's thinking between tags such as <think> (the first in "
+                f"{file}:{self._first_thinking}), which is scored as a part of the answer. Take it out of the file if it "
+                "was not shown to readers."
             )
         for field, words in self._words.items():
             listed = ", ".join(f'"{word}"' for word in words)

@@ -38,10 +38,10 @@ from longmark.judge import TOP_LOGPROBS, Reader, Unreadable, ask, ask_as_written
 from longmark.metrics.climaqa.mcq import option_named
 from longmark.models.handles import ChatHandle, Models
 from longmark.models.protocols import ChatReply, Message
-from longmark.models.thinking import split
 from longmark.prompts import prompt
 from longmark.records.benchmark import Item
 from longmark.records.same import caseless, comparable, visible
+from longmark.records.thinking import split
 from longmark.text.words import in_pairs, in_word, word_spans
 from longmark.text.words import words as words_of
 

@@ -21,8 +21,8 @@ from longmark.domain import Dimension, Domain, Slot
 from longmark.errors import LongmarkError, UserError
 from longmark.models.handles import Models
 from longmark.models.protocols import ChatReply, ChatRequest, Message
-from longmark.models.thinking import split
 from longmark.prompts import Prompt, fence, prompt
+from longmark.records.thinking import split
 from longmark.text.refusal import NOTHING_RELEVANT
 
 SYSTEM = prompt("""rag.system()

@@ -13,7 +13,7 @@ from tests.browser import chromium_or_skip
 
 pytest.importorskip("scipy")
 
-from tests.report.every_page import PAGES, on_screens
+from tests.contrib.every_page import PAGES, on_screens
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
