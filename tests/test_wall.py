@@ -175,7 +175,7 @@ def test_the_packages_are_those_that_the_layout_names():
 
 def core_alone(folder: Path) -> Path:
     """A copy of the sources, the tests and what they read, without packages: as if nobody had written them."""
-    for name in ("src", "tests", "examples", "docs", "bench"):
+    for name in ("src", "tests", "examples", "docs", "design", "bench"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     for path in ("pyproject.toml", "README.md", "CHANGELOG.md", "LICENSE", "THIRD-PARTY.md"):
         shutil.copy(ROOT / path, folder / path)
