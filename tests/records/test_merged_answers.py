@@ -398,6 +398,27 @@ def test_words_for_a_missing_value_are_texts_of_an_answer_and_are_said(tmp_path:
     )
 
 
+@pytest.mark.parametrize("path", ["text", "o.text", "p[0]", "not_null(o.text)", "o.text,p[0]"])
+def test_an_empty_text_at_a_path_is_an_empty_answer_as_in_a_column(path: str) -> None:
+    records = [
+        {"question": f"Why {number}?", "text": text, "o": {"text": text}, "p": [text]}
+        for number, text in enumerate(("", "It is so."))
+    ]
+    empty, full = Reading(records, mapping={"answer": path}).singles()
+    assert empty.answer == ""
+    assert full.answer is not None
+    assert "It is so." in full.answer
+
+
+def test_a_path_to_nothing_is_a_missing_answer() -> None:
+    records = [
+        {"question": f"Why {n}?", "o": {"text": text}} for n, text in enumerate((None, "So."))
+    ]
+    assert [
+        example.answer for example in Reading(records, mapping={"answer": "o.text"}).singles()
+    ] == [None, "So."]
+
+
 def test_the_thinking_of_a_model_in_its_answers_is_said(tmp_path: Path) -> None:
     answers = [
         "<think>\nHm.\n</think>\nIt is blue.",

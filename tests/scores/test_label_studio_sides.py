@@ -111,7 +111,6 @@ def test_a_configuration_that_stands_elsewhere_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("written", "reason"),
     [
-        (None, "cannot be read"),
         ("<View/>", "has 0 pairs of objects in Pairwise, not one"),
         ("{}", "is no XML"),
         ('<!DOCTYPE a [<!ENTITY b "c">]><View>&b;</View>', "is no labelling configuration"),
@@ -119,15 +118,22 @@ def test_a_configuration_that_stands_elsewhere_is_named(tmp_path: Path) -> None:
     ],
 )
 def test_a_named_configuration_that_does_not_say_the_sides_is_refused(
-    tmp_path: Path, written: str | None, reason: str
+    tmp_path: Path, written: str, reason: str
 ) -> None:
     export = task_of(tmp_path / "exports")
     config = tmp_path / "other.xml"
-    if written is not None:
-        config.write_text(written)
+    config.write_text(written)
     with pytest.raises(UserError, match=reason) as error:
         Labels(export, options=ColumnOptions(label_config=config))
     assert "--map a=data.b_system --map b=data.a_system" in str(error.value)
+
+
+def test_a_named_configuration_that_is_not_there_proposes_no_other_sides(tmp_path: Path) -> None:
+    export = task_of(tmp_path / "exports")
+    config = tmp_path / "confg.xml"
+    with pytest.raises(UserError) as refused:
+        Labels(export, options=ColumnOptions(label_config=config))
+    assert str(refused.value).endswith(f": {config} is no file")
 
 
 def test_a_configuration_of_what_is_no_pair_of_label_studio_is_refused(tmp_path: Path) -> None:

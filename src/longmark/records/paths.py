@@ -72,15 +72,15 @@ class PathSource:
 
     def column(self, record: Mapping[str, Any]) -> Any:
         """The value, with several texts joined by a blank line, several names by `/`, and lists into one list. None if
-        the record has none of it."""
+        the record has none of it; an empty text is a value, as in a column."""
         if self.text in record:
             self.has_found = True
             return record[self.text]
-        values = list(map(reader(record), self._parts))
-        values = [value for value in values if not missing(value) and value != ""]
-        self.has_found |= any(value != [] for value in values)
+        present = [value for value in map(reader(record), self._parts) if not missing(value)]
+        values = [value for value in present if value != ""]
+        self.has_found |= any(value != [] for value in present)
         if len(self._parts) == 1 or not values:
-            return values[0] if values else None
+            return present[0] if present else None
         if self.field in _LISTS:
             return [
                 item

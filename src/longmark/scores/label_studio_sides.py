@@ -61,6 +61,8 @@ def resolved(
             raise UserError(
                 f"{option} and the columns that are mapped to a and b say the same; omit one of them"
             )
+        if not config.is_file():
+            raise UserError(f"{option}: {config} is no file")
         try:
             return _with_fields(LABEL_STUDIO_PAIRS, config, *_shown_fields(config))
         except _Unresolved as problem:
