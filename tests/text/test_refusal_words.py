@@ -247,6 +247,7 @@ Bağlamda bu bilgiye yer verilmemiş.
 Ne yazık ki belgelerde fiyat bilgisi bulunmuyor.
 Kaynaklar bu soruya yanıt vermiyor.""",
     "zh": """\
+所给材料并未涉及这个问题。
 资料里没有说明桥是什么时候建的。
 根据现有信息无法判断。
 文中没有涉及价格。

@@ -119,6 +119,10 @@ def test_what_is_wrong_in_a_line_of_race_is_named(tmp_path: Path, record: Any, s
             report({"validate_error": None, "validate_res": [{"idx": 0}]}),
             "validate_res[0].result: expected supported, unsupported or unknown, found null",
         ),
+        (
+            report({"validate_error": None, "validate_res": [{"idx": 0, "result": "Supported"}]}),
+            "validate_res[0].result: expected supported, unsupported or unknown, found ",
+        ),
     ],
 )
 def test_what_is_wrong_in_a_line_of_fact_is_named(tmp_path: Path, record: Any, says: str) -> None:

@@ -31,6 +31,7 @@ DIMENSIONS = ("comprehensiveness", "insight", "instruction_following", "readabil
 _OVERALL = "overall_score"
 _SUPPORTED = "supported"
 _UNKNOWN = "unknown"
+_RESULTS = (_SUPPORTED, "unsupported", _UNKNOWN)
 Report = TypeVar("Report")
 
 
@@ -182,7 +183,7 @@ def _results(place: str, verdicts: Any) -> Iterator[str]:
         raise Problem(f"{place}.validate_res: expected a list, found {found(verdicts)}")
     for number, verdict in enumerate(verdicts):
         result = verdict.get("result") if isinstance(verdict, Mapping) else None
-        if not isinstance(result, str):
+        if result not in _RESULTS:
             raise Problem(
                 f"{place}.validate_res[{number}].result: expected supported, unsupported or unknown, "
                 f"found {found(result)}"
