@@ -19,6 +19,8 @@ from bench.checkers import readings
 from bench.checkers.data import Claim
 from bench.checkers.readings import cascade, is_asked, parity, probability, tables
 
+from longmark.contrib.local.claim_checker import ClaimChecker
+
 ROW: dict[str, Any] = {
     "model": "first",
     "set": "made",
@@ -128,7 +130,7 @@ def test_a_row_is_read_once_and_its_best_window_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     checker = WindowChecker()
-    monkeypatch.setattr(readings.ClaimChecker, "opened", lambda _name, _open: checker)
+    monkeypatch.setattr(ClaimChecker, "opened", lambda _name, _open: checker)
     rows = [Claim("made", "1", "a", "claim", ("Evidence.",), "", True)]
     path = tmp_path / "read.jsonl"
     for model in ("embedded:judge", "embedded:judge", "gguf:other"):

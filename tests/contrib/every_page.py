@@ -110,7 +110,7 @@ def certificate(folder: Path, *, systems: str = "ba", **given: Any) -> Path:
     rated, labels = folder / "run", folder / "labels.jsonl"
     if not labels.exists():
         labelled(folder)
-    better, worse = systems
+    better, worse = tuple(systems)
     claim = f"{better} better than {worse} on {RELEVANCE}"
     claimed = Claimed(claim=claim, runs=(str(rated),), labels=str(labels), mapping={}, order={})
     write_document(certificate_page(certify(replace(claimed, **given))), folder / "page.html")
@@ -169,10 +169,11 @@ def comprehensiveness_study(folder: Path) -> Path:
     """Two methods on both data sets."""
 
     def often_right(example: Example) -> float:
-        is_right = len(example.question + example.answer) % 3 or example.id.endswith("0")
+        is_right = len(f"{example.question}{example.answer}") % 3 or example.id.endswith("0")
         return comprehensiveness_runs.right(example) if is_right else 0.3
 
-    scores = dict.fromkeys((comprehensiveness_runs.NLI, comprehensiveness_runs.E2E), often_right)
+    named = (comprehensiveness_runs.NLI, comprehensiveness_runs.E2E)
+    scores: dict[str, comprehensiveness_runs.Scores] = dict.fromkeys(named, often_right)
     written = [
         comprehensiveness_runs.write_run(folder / name, examples, "big", scores)
         for name, examples in (

@@ -111,7 +111,8 @@ def untried_languages(
     languages = Counter(
         written_language(example.answer or "")
         for example in first
-        if any(chosen.checks(example) for chosen in settings.selected)
+        if isinstance(example, Example)
+        and any(chosen.checks(example) for chosen in settings.selected)
     )
     measured = " and ".join(sorted(_language_name(language) for language in tried))
     for language, count in languages.most_common():

@@ -110,8 +110,8 @@ def test_evidence_of_another_form_says_nothing_of_criteria(entries: Any) -> None
 
 def test_an_answer_without_a_score_leaves_its_criteria_unscored_with_its_reason() -> None:
     read = NamedReading.of([row("a", "criteria.score", None)], "criterion")
-    status, reason = read.scores(AnswerPart("a", 0, 0, "criterion", AFRICA))["met"]
-    assert (status, reason) == ("unparsable", "The judge gave no number, twice.")
+    unscored = read.scores(AnswerPart("a", 0, 0, "criterion", AFRICA))["met"]
+    assert unscored == ("unparsable", "The judge gave no number, twice.")
 
 
 def test_labels_of_physicians_meet_the_scores_of_the_same_file(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from longmark.analysis.compare.checks import (
 )
 from longmark.analysis.compare.hypotheses import tests_for
 from longmark.analysis.compare.judges import Judged, cautions, over_judges
-from longmark.analysis.compare.margin import Decision, by_metric, decisions
+from longmark.analysis.compare.margin import Decision, Margins, by_metric, decisions
 from longmark.analysis.compare.results import (
     DESCRIPTIVE,
     EXPLORATORY,
@@ -167,7 +167,7 @@ def compare(
     differing = check_scoring(
         scores, metrics, chosen.allow_different_judges, consequence, judges=chosen.judges
     )
-    margins = _margins(chosen, scores, metrics, primary) if chosen.margin else {}
+    margins = _margins(chosen.margin, scores, metrics, primary) if chosen.margin else {}
     settings = _how(len(scores.questions), len(metrics), len(places), chosen)
     if chosen.against_first:
         settings = replace(settings, baseline=places[0])
@@ -297,17 +297,17 @@ def _primary(
 
 
 def _margins(
-    chosen: CompareOptions, scores: Scores, metrics: Sequence[str], primary: Sequence[str]
+    margins: Margins, scores: Scores, metrics: Sequence[str], primary: Sequence[str]
 ) -> dict[str, float]:
     """The margins of the deciding metrics. UserError for a margin that names an exploratory one."""
     facts = {metric: scores.facts[metric] for metric in metrics if not primary or metric in primary}
-    if isinstance(chosen.margin, Mapping):
-        for name in chosen.margin:
+    if isinstance(margins, Mapping):
+        for name in margins:
             if name in metrics and name not in facts:
                 raise UserError(
                     f"{named('margin')}: {name} is exploratory, and margins decide; add it to {named('primary')}"
                 )
-    return by_metric(chosen.margin, facts)
+    return by_metric(margins, facts)
 
 
 def _judged(
