@@ -107,6 +107,63 @@ def test_the_column_that_names_the_question_stands_in_the_list(
     assert any(line.split() == ["question_id", "from", "Nr"] for line in printed.splitlines())
 
 
+LABELS = ("coherence", "consistency", "fluency", "relevance")
+
+
+def summaries(documents: int = 4) -> list[dict[str, str]]:
+    """Summaries as SummEval has them, a line for each system: no column is a question, and a document's name stands
+    for the answers of all systems."""
+    return [
+        {
+            "doc": f"dm-test-{number}",
+            "system": f"M{system}",
+            "summary": f"Player {number} came on late in draw {system}.",
+            "ref": f"Player {number} was a late substitute in the draw.",
+        }
+        | {label: f"{(number * system + place) % 5 + 1}" for place, label in enumerate(LABELS)}
+        for number in range(documents)
+        for system in range(3)
+    ]
+
+
+def test_answers_with_references_and_no_question_are_proposed_with_an_id_for_each_system(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    records = summaries()
+    with Path("bot.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, records[0])
+        writer.writeheader()
+        writer.writerows(records)
+    assert in_process(["look", "bot.csv"]) == 0
+    command = last_command(capsys.readouterr().out)
+    assert [word for word in command if "=" in word] == [
+        "answer=summary",
+        "references=ref",
+        "system=system",
+        "id=system,doc",
+        "question_id=doc",
+    ]
+    rows = scored(command)
+    assert all(row["score"] is not None for row in rows)
+    assert {(row["system"], row["question_id"]) for row in rows} == {
+        (record["system"], record["doc"]) for record in records
+    }
+
+
+def test_systems_that_are_keys_of_an_object_are_told_from_a_file_that_a_mapping_reads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    systems = {record["system"]: {"summary": record["summary"]} for record in summaries(1)}
+    Path("raw.jsonl").write_text(json.dumps({"doc": "d", "ref": "A b.", "systems": systems}))
+    assert in_process(["look", "raw.jsonl"]) == 2
+    assert capsys.readouterr().err.splitlines()[-1] == (
+        "systems has an object for each of M0, M1, M2, which no mapping takes apart: write a record for each, with its "
+        "name as system and its summary as answer"
+    )
+
+
 def test_a_run_without_metrics_proposes_both_and_reads_nothing_by_itself(
     answers: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

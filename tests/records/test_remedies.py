@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.program import in_process
 
 from longmark.errors import BadInput, UserError
 from longmark.records.read import Reading
@@ -54,14 +55,48 @@ def test_ids_that_systems_share_are_made_unique_by_the_option_that_the_message_n
     path.write_text(
         "".join(json.dumps({"id": "1", "system": name, **RECORDS[0]}) + "\n" for name in "ab")
     )
-    with pytest.raises(
-        BadInput, match=r"make them unique: mapping={'id': 'join\(`\"-\"`, \[system, id\]\)'}"
-    ):
+    mapping = {"system": "system", "id": "system,id", "question_id": "id"}
+    with pytest.raises(BadInput) as caught:
         list(Reading(path))
-    assert [one.id for one in Reading(path, mapping={"id": 'join(`"-"`, [system, id])'})] == [
-        "a-1",
-        "b-1",
+    assert f"make them unique, which keeps each answer: mapping={mapping}" in str(caught.value)
+    assert [example.id for example in Reading(path, mapping=mapping)] == ["a/1", "b/1"]
+
+
+def test_the_remedy_for_many_repeated_ids_stands_once_with_their_count_and_skips_no_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    lines = ["doc,system,summary,ref"]
+    lines += [f"d{i},M{k},Summary {i} of {k}.,A good one." for i in range(5) for k in range(16)]
+    Path("s.csv").write_text("\n".join(lines), "utf-8")
+    words = ["--map", "answer=summary", "--map", "references=ref", "--metrics", "classic.length"]
+    assert in_process(["run", "s.csv", "--map", "id=doc", *words, "--out", "r"]) == 2
+    printed = capsys.readouterr().err.splitlines()
+    assert [line for line in printed if line.startswith("s.csv:")] == [
+        f's.csv:{line}: id: "d0" was already used in line 2' for line in range(3, 8)
     ]
+    remedy = "--map system=system --map id=system,doc --map question_id=doc"
+    assert printed[-2:] == [
+        "… and 70 more",
+        "75 records with an id of an earlier one: if several systems have these ids, make them unique, which keeps each "
+        f"answer: {remedy}; if they are copies, skip them: --skip-bad",
+    ]
+    assert in_process(["run", "s.csv", *remedy.split(), *words, "--out", "r", "--quiet"]) == 0
+    rows = [json.loads(row) for row in Path("r/rows.jsonl").read_text("utf-8").splitlines()]
+    assert len({row["example_id"] for row in rows}) == 80
+    assert {row["question_id"] for row in rows} == {f"d{i}" for i in range(5)}
+
+
+def test_bad_records_beside_repeated_ids_are_all_named(tmp_path: Path) -> None:
+    path = tmp_path / "answers.jsonl"
+    records = [{"id": "1", "system": name, **RECORDS[0]} for name in "abcdefgh"]
+    records.append({"id": "2", "question": 5})
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    with pytest.raises(BadInput) as caught:
+        list(Reading(path))
+    assert caught.value.skippable
+    assert f"{path}:9: question: expected text, found 5" in caught.value.lines
+    assert sum("already used" in line for line in caught.value.lines) == 7
 
 
 @pytest.mark.parametrize(

@@ -10,16 +10,17 @@ from longmark.cli.arguments import reading
 from longmark.engine.look import FIRST, Look, look
 from longmark.errors import UnknownColumns
 from longmark.progress import counted
+from longmark.records.unknown_columns import is_enough
 
 
 def first_look(arguments: argparse.Namespace) -> tuple[Look, bool]:
     """The first examples, and whether they were read by a proposal, which `arguments.map` then names. UserError where
-    neither the options nor a proposal reads a question and an answer."""
+    neither the options nor a proposal reads an answer and its question or reference."""
     try:
         return _looked(arguments), False
     except UnknownColumns as unknown:
         fields = {*unknown.proposed, *(mapped.partition("=")[0] for mapped in arguments.map)}
-        if not {"question", "answer"} <= fields:
+        if not is_enough(fields):
             raise
         _add(arguments, unknown.proposed)
     seen = _looked(arguments)

@@ -73,10 +73,8 @@ def look(arguments: argparse.Namespace) -> int:
     if seen.bad:
         for line in seen.bad_lines[:_BAD]:
             print(line, file=sys.stderr)
-        print(
-            f"longmark: {counted(seen.bad, 'bad record')}; --skip-bad of longmark run skips them",
-            file=sys.stderr,
-        )
+        skipped = "" if seen.other_answers else "; --skip-bad of longmark run skips them"
+        print(f"longmark: {counted(seen.bad, 'bad record')}{skipped}", file=sys.stderr)
     return 0
 
 

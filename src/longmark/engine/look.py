@@ -61,6 +61,7 @@ class Look:
     examples; complete: these are all; fields: field -> examples that have it; systems: of them; ignored: what is not
     read -> count; kept: column that no field reads and `meta` keeps -> whether it is a text of several words; proposed:
     field that no example has -> column that it could be read from; bad, bad_lines: bad records and the first messages;
+    other_answers: those of them that may be other systems' answers;
     examples: (line, example), the first; notices: of texts that could be ids, and of questions
     that several answers of a system share."""
 
@@ -77,6 +78,7 @@ class Look:
     proposed: Mapping[str, str]
     bad: int
     bad_lines: tuple[str, ...]
+    other_answers: int
     examples: tuple[tuple[int, Answered], ...]
     notices: tuple[str, ...] = ()
     metrics: tuple[Allowed, ...] = field(default=())
@@ -130,6 +132,7 @@ def look(examples: ExampleSource, *, limit: int = FIRST, **reading: Any) -> Look
         | source.recurring.proposed,
         bad=source.bad,
         bad_lines=tuple(source.bad_lines),
+        other_answers=source.other_answers,
         examples=tuple(first),
         notices=(*source.notices, *documents.apart().notices()),
         metrics=tuple(

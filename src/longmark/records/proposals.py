@@ -29,6 +29,8 @@ _ENGLISH = {
         "gt",
         "best",
         "possible",
+        "ref",
+        "refs",
         "answers",  # of a benchmark they are the right ones
     ),
     "contexts": (
@@ -49,6 +51,8 @@ _ENGLISH = {
         "snippets",
         "kb",
         "hits",
+        "doc",
+        "article",
     ),
     "question_id": ("qid",),
     "answer": (
@@ -69,6 +73,9 @@ _ENGLISH = {
         "resp",
         "out",
         "outputs",
+        "summary",
+        "hypothesis",
+        "translation",
     ),
     "question": (
         "question",
@@ -133,6 +140,7 @@ _RIGHT = frozenset(
         "best",
         "possible",
         "acceptable",
+        "ref",
         "wrong",
     )
 )

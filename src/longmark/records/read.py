@@ -27,7 +27,7 @@ from longmark.records.passages import PassageRows
 from longmark.records.question_file import SECOND_TURNS, QuestionFile
 from longmark.records.record_reading import BadRecord
 from longmark.records.recurring import MOST_EXAMPLES, RecurringColumns
-from longmark.records.repeats import other_kind, repeated
+from longmark.records.repeats import Repeats, bad_records, other_kind
 from longmark.records.repeats import seen_ids as seen_ids
 from longmark.records.shapes import Shape
 from longmark.records.spans import assembled
@@ -132,6 +132,7 @@ class Reading:
         self._merged: MergedSystems | None = None
         self.recurring = RecurringColumns()
         self._wrong = BadLines()
+        self._repeats = Repeats(mapping)
         self.name = str(examples) if self._kind else "records"
         self.good = self.line = 0
         self.answered = False
@@ -143,6 +144,11 @@ class Reading:
     @property
     def bad(self) -> int:
         return self._wrong.total
+
+    @property
+    def other_answers(self) -> int:
+        """Bad records that have the id of an earlier one and may be the answers of other systems."""
+        return self._repeats.of_systems
 
     @property
     def bad_lines(self) -> list[str]:
@@ -289,6 +295,7 @@ class Reading:
             *(self._expectations.notices() if self._expectations is not None else ()),
             *(self._merged.notices() if self._merged is not None else ()),
             self.merged_systems,
+            self._repeats.remedy(),
         )
         return tuple(filter(None, notices))
 
@@ -322,6 +329,7 @@ class Reading:
         self.recurring = RecurringColumns()
         self.good = 0
         self._wrong = BadLines()
+        self._repeats = Repeats(self._mapping)
         self.pairs = self.part.pairs if self.part else None
         records = self.records()
         with seen_ids() as first_use:
@@ -353,7 +361,7 @@ class Reading:
                         continue
                     else:
                         fields = fields if "id" in example.model_fields_set else None
-                        example = repeated(example, first)
+                        example = self._repeats.add(example, first)
                         example += self.shape.twice if self.shape else ""
                 if example is None:
                     break
@@ -378,9 +386,7 @@ class Reading:
             lines = [left, *self.bad_lines, *notes]
             raise BadInput(lines, self.bad + 1 + len(notes), skippable=False)
         if self.bad and not self._skip_bad:
-            if notes := self._encoding_note():
-                raise BadInput([*self.bad_lines, *notes], self.bad + 1)
-            self._wrong.check()
+            raise bad_records(self._wrong, self._repeats, self._encoding_note())
 
     def _with_mapping(self, mapping: Mapping[str, str]) -> Iterable[Answered]:
         """The examples as another mapping reads them."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from longmark.options import named
 from longmark.records.example import Example
@@ -172,3 +173,27 @@ def recurring(examples: Iterable[Answered]) -> dict[str, str]:
     for example in examples:
         columns.add(example)
     return columns.proposed
+
+
+def repeated_by_systems(records: Sequence[Mapping[str, Any]], system: str) -> str:
+    """The column of names that occur several times, once for each system at most: what all systems answered. "" where
+    there is none, or no column `system`."""
+    if not records or not all(record.get(system) not in (None, "") for record in records):
+        return ""
+    for column in records[0]:
+        names = [record.get(column) for record in records]
+        if column != system and all(_is_name(name, column) for name in names):
+            answers = {(str(record[system]), str(record[column])) for record in records}
+            if len(answers) == len(records) > len({*map(str, names)}):
+                return column
+    return ""
+
+
+def _is_name(value: Any, column: str) -> bool:
+    """Whether a value could be a name: one word that is no number, unless its column is named like ids."""
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        return False
+    text = str(value)
+    is_number = text.replace(".", "", 1).removeprefix("-").isdigit()
+    is_word = 0 < len(text) <= _LONGEST and not any(map(str.isspace, text))
+    return is_word and (not is_number or bool(_words(column) & _ID_WORDS))

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 
+from longmark.errors import BadInput
 from longmark.options import named
+from longmark.progress import counted
 from longmark.records.example import Example, Question
+from longmark.records.files import BadLines
 from longmark.records.pair import Pair
+from longmark.records.recurring import is_system
+
+_SHOWN = 5  # records that repeat an id, where nothing else is wrong
 
 
 def other_kind(example: Question) -> str:
@@ -17,20 +23,67 @@ def other_kind(example: Question) -> str:
     return "no pair: it has not two answers, as the records before it have; put single answers into a file of their own"
 
 
-def repeated(example: Question, first: object) -> str:
-    if "id" in example.model_fields_set:
-        hint = ""
-        if example.system is not None:
-            unique = named("mapping", {"id": 'join(`"-"`, [system, id])'})
-            hint = f"; if several systems have these ids, make them unique: {unique}, with the names of the file's columns"
+class Repeats:
+    """The records of a file that have the id of an earlier one. remedy: what keeps them, once for all."""
+
+    def __init__(self, mapping: Mapping[str, str] | None) -> None:
+        self._mapping = mapping or {}
+        self.of_systems = 0
+        self.count = 0
+        self._systems = ""
+        self._passages = False
+        self._questions_named = False
+
+    def add(self, example: Question, first: object) -> str:
+        """What is wrong with the second record of an id. first: where the first one is."""
+        self.count += 1
+        if "id" not in example.model_fields_set:
+            return f"the same record as line {first}; add ids to keep both"
+        if column := self._system_column(example):
+            self.of_systems += 1
+            self._systems = column
+            self._questions_named |= "question_id" in example.model_fields_set
         elif isinstance(example, Example) and len(example.contexts) == 1:
+            self._passages = True
+        return f'id: "{example.id}" was already used in line {first}'
+
+    def _system_column(self, example: Question) -> str:
+        if example.system is not None:
+            return self._mapping.get("system", "system")
+        return next(filter(is_system, example.meta), "")
+
+    def remedy(self) -> str:
+        """How all are kept; "" where nothing says that they should be."""
+        if self._systems:
+            column = self._mapping.get("id", "id")
+            ids = {"id": f"{self._systems},{column}"}
+            ids |= {} if self._questions_named else {"question_id": column}
+            options = named("mapping", {"system": self._systems, **ids})
+            return (
+                f"{counted(self.of_systems, 'record')} with an id of an earlier one: if several systems have these ids, "
+                f"make them unique, which keeps each answer: {options}; if they are copies, skip them: "
+                f"{named('skip_bad', True)}"
+            )
+        if self._passages:
             unique = named("mapping", {"id": "COLUMN,COLUMN"})
-            hint = (
-                "; a further passage of an answer must follow it at once, with the same answer or none; if it is another "
+            return (
+                "A further passage of an answer must follow it at once, with the same answer or none; if it is another "
                 f"answer, tell them apart by several columns: {unique}"
             )
-        return f'id: "{example.id}" was already used in line {first}{hint}'
-    return f"the same record as line {first}; add ids to keep both"
+        return ""
+
+
+def bad_records(wrong: BadLines, repeats: Repeats, notes: Sequence[str]) -> BadInput:
+    """The refusal of a file with bad records. Where all of them repeat an id, a few show it, and where they are of other
+    systems, skipping them would lose answers."""
+    lines = wrong.lines if wrong.total > repeats.count else wrong.lines[:_SHOWN]
+    unlisted = wrong.total - len(lines)
+    remedy = repeats.remedy()
+    ends = [f"… and {unlisted:,} more"] if unlisted and remedy else []
+    last = [*notes, *filter(None, [remedy])]
+    total = len(lines) + len(ends) + len(last) if ends else wrong.total + len(last)
+    skippable = repeats.of_systems < wrong.total
+    return BadInput([*lines, *ends, *last], total, skippable=skippable)
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from longmark.errors import UnknownColumns, UserError
@@ -10,7 +10,7 @@ from longmark.options import named
 from longmark.records import paths, proposals
 from longmark.records.columns import columns_shown
 from longmark.records.pair import Answered
-from longmark.records.recurring import recurring
+from longmark.records.recurring import recurring, repeated_by_systems
 
 
 def unknown_columns(
@@ -24,7 +24,10 @@ def unknown_columns(
     shows it. sample: the first of `count` records; mapping: as the caller gave it; with_mapping: reads the examples."""
     columns = columns_shown(dict.fromkeys(column for record in sample for column in record))
     proposed = _proposed(sample, mapping, with_mapping)
-    absent = [field for field in ("question", "answer") if field not in {*mapping, *proposed}]
+    fields = {*mapping, *proposed}
+    absent = [field for field in ("question", "answer") if field not in fields]
+    if is_enough(fields):
+        absent = []
     option = named("mapping", {**dict.fromkeys(absent, "COLUMN"), **proposed})
     nested = [path for path in paths.known(sample[0]) if path.strip('"') not in sample[0]]
     columns += f"; in them {columns_shown(nested)}" if nested and not proposed else ""
@@ -33,7 +36,26 @@ def unknown_columns(
         + (", for example" if proposed else " with")
         + (" (COLUMN stands for one of them):" if absent else ":")
     )
-    return UnknownColumns([message, f"  {option}"], proposed)
+    return UnknownColumns([message, f"  {option}", *_systems_as_keys(sample)], proposed)
+
+
+def is_enough(fields: Collection[str]) -> bool:
+    """Whether metrics can score what is read of these fields: an answer, and its question or a reference."""
+    return "answer" in fields and ("question" in fields or "references" in fields)
+
+
+def _systems_as_keys(sample: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What to do with a column whose keys are systems, each with an object of a text: no mapping reads it."""
+    for column, value in sample[0].items():
+        inner = [*value.values()] if isinstance(value, Mapping) else []
+        if len(inner) > 1 and all(isinstance(part, Mapping) for part in inner):
+            texts = [key for key in inner[0] if proposals.is_text(part.get(key) for part in inner)]
+            if texts and all(texts[0] in part for part in inner):
+                return [
+                    f"{column} has an object for each of {columns_shown(value)}, which no mapping takes apart: write a "
+                    f"record for each, with its name as system and its {texts[0]} as answer"
+                ]
+    return []
 
 
 def _proposed(
@@ -50,8 +72,13 @@ def _proposed(
     ]
     proposed = proposals.proposed(free, fields)
     whole = {**mapping, **proposed}
-    if not {"question", "answer"} <= {*whole}:
+    if not is_enough(whole):
         return proposed
+    if "question" not in whole and "id" not in whole:
+        system = whole.get("system", "")
+        if question_id := repeated_by_systems(sample, system):
+            ids = {"id": f"{system},{question_id}", "question_id": question_id}
+            return proposed | {field: path for field, path in ids.items() if field not in mapping}
     try:
         recurring_columns = recurring(with_mapping(whole))
     except UserError:  # the message is of the file as it was asked for
