@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from tests.program import in_process
 
+from longmark.analysis.metaeval import metaeval
 from longmark.metrics import select
 from longmark.records.read import Reading
 from longmark.records.recurring import RecurringColumns
@@ -107,6 +108,7 @@ def test_the_column_that_names_the_question_stands_in_the_list(
     assert any(line.split() == ["question_id", "from", "Nr"] for line in printed.splitlines())
 
 
+SUMMEVAL = Path(__file__).parents[2] / "shared/data/summeval/expert_means.jsonl"
 LABELS = ("coherence", "consistency", "fluency", "relevance")
 
 
@@ -136,7 +138,8 @@ def test_answers_with_references_and_no_question_are_proposed_with_an_id_for_eac
         writer.writeheader()
         writer.writerows(records)
     assert in_process(["look", "bot.csv"]) == 0
-    command = last_command(capsys.readouterr().out)
+    printed = capsys.readouterr().out
+    command = last_command(printed[: printed.index("To compare the scores of runs/bot")])
     assert [word for word in command if "=" in word] == [
         "answer=summary",
         "references=ref",
@@ -149,6 +152,51 @@ def test_answers_with_references_and_no_question_are_proposed_with_an_id_for_eac
     assert {(row["system"], row["question_id"]) for row in rows} == {
         (record["system"], record["doc"]) for record in records
     }
+
+
+@pytest.mark.skipif(not SUMMEVAL.exists(), reason="the published ratings are not here")
+def test_labels_beside_the_answers_are_compared_each_by_the_command_that_look_proposes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stats = pytest.importorskip("scipy.stats")
+    monkeypatch.chdir(tmp_path)
+    documents = map(json.loads, SUMMEVAL.read_text("utf-8").splitlines()[:12])
+    records = [
+        {"doc": document["doc"], "ref": document["ref"], "system": system, **answer}
+        for document in documents
+        for system, answer in list(document["systems"].items())[:4]
+    ]
+    Path("bot.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    assert in_process(["look", "bot.jsonl"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    run, validation = (shlex.split(line)[1:] for line in lines if line.startswith("  longmark "))
+    scores = {row["example_id"]: row["score"] for row in scored(run) if "rouge" in row["metric"]}
+    rows, human, *options = validation[1:]
+    assert options == [
+        "--map",
+        "example_id=system,doc",
+        "--label-columns",
+        "coherence,consistency,fluency,relevance",
+    ]
+    results = metaeval(
+        [rows], human, mapping={"example_id": "system,doc"}, label_columns=options[-1].split(",")
+    )
+    shown = {
+        part.label: metric.spearman.value
+        for part in results.labels
+        for metric in part.metrics
+        if metric.metric == "classic.rouge_l"
+    }
+    assert shown == pytest.approx(
+        {
+            label: stats.spearmanr(
+                [scores[f"{record['system']}/{record['doc']}"] for record in records],
+                [record[label] for record in records],
+            )[0]
+            for label in LABELS
+        }
+    )
+    assert in_process(validation) == 0
 
 
 def test_systems_that_are_keys_of_an_object_are_told_from_a_file_that_a_mapping_reads(

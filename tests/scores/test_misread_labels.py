@@ -124,3 +124,46 @@ def test_a_ranking_of_argilla_2_is_a_category_in_its_own_order(tmp_path: Path) -
         ("x", "u1", "order", "second; first"),
         ("y", "u1", "order", "first; second"),
     ]
+
+
+def test_a_column_a_label_is_read_as_labels_of_their_own(tmp_path: Path) -> None:
+    file = table(
+        tmp_path,
+        "doc,system,coherence,fluency,rater\nd,M1,4.5,5,ann\nd,M2,1,,ann\nd,M1,4,3,bo\n",
+    )
+    labels, notices = notices_of(
+        file, label_columns=["coherence", "fluency"], mapping={"example_id": "system,doc"}
+    )
+    assert sorted(labels) == [
+        ("M1/d", "ann", "coherence", 4.5),
+        ("M1/d", "ann", "fluency", 5.0),
+        ("M1/d", "bo", "coherence", 4.0),
+        ("M1/d", "bo", "fluency", 3.0),
+        ("M2/d", "ann", "coherence", 1.0),
+    ]
+    assert notices == ["1 empty value in FILE: ignored."]
+
+
+def test_columns_of_raters_that_are_named_like_criteria_are_noticed_with_the_option_for_labels(
+    tmp_path: Path,
+) -> None:
+    file = table(tmp_path, "example_id,coherence,expert_fluency,ann\nx,1,2,3\n")
+    raters = ["coherence", "expert_fluency", "ann"]
+    _, (notice,) = notices_of(file, raters=raters, label_columns=())
+    assert notice == (
+        "The columns coherence, expert_fluency are read as raters of one label, but are named like labels. If they are, "
+        "read each as a label of its own: label_columns='coherence,expert_fluency'"
+    )
+    assert notices_of(file, raters=["ann"], label_columns=())[1] == []
+    # a caller without the option is told nothing of it
+    assert notices_of(file, raters=raters)[1] == []
+
+
+def test_columns_of_labels_that_cannot_be_read_so_are_refused(tmp_path: Path) -> None:
+    file = table(tmp_path, "example_id,coherence,fluency,value\nx,1,2,3\n")
+    with pytest.raises(UserError, match=r"unknown column in label_columns=: coherense\."):
+        notices_of(file, label_columns=["coherense"])
+    with pytest.raises(UserError, match=r"has a value and a column for each label; omit"):
+        notices_of(file, label_columns=["coherence", "fluency"])
+    with pytest.raises(UserError, match=r"raters= and label_columns= name the columns"):
+        notices_of(file, label_columns=["coherence"], raters=["fluency"])

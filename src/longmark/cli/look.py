@@ -17,7 +17,7 @@ from longmark.cli.metric_menu import (
     long_answers_first,
     metrics_without_a_model,
 )
-from longmark.cli.next_steps import ratings_alone, validation, with_scores_or_labels
+from longmark.cli.next_steps import labels_beside, ratings_alone, validation, with_scores_or_labels
 from longmark.engine.look import Allowed, Look
 from longmark.errors import UserError
 from longmark.progress import counted
@@ -68,7 +68,9 @@ def look(arguments: argparse.Namespace) -> int:
     run = (
         f"runs/{arguments.examples.stem}" if "id" in seen.mapped else ""
     )  # whose ids are the table's
-    for line in validation(arguments.examples) or validation(arguments.examples, run):
+    labelled = validation(arguments.examples) or validation(arguments.examples, run)
+    id_columns = seen.mapped.get("id", "")
+    for line in labelled or labels_beside(arguments.examples, run, id_columns, seen.kept):
         print(line)
     if seen.bad:
         for line in seen.bad_lines[:_BAD]:

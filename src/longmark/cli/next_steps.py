@@ -36,6 +36,7 @@ def validation(table: Path, run: str = "") -> list[str]:
 def ratings_alone(table: Path, run: str = "RUN") -> list[str]:
     """The lines that say how metaeval reads a file of ratings whose columns have names of their own; none where it is
     no such file. run: the folder of the scores; by default a word that stands for it."""
+    from longmark.scores.columns_of_labels import named_like_criteria
     from longmark.scores.wide_columns import rating_columns
 
     columns = rating_columns(table)
@@ -46,10 +47,38 @@ def ratings_alone(table: Path, run: str = "RUN") -> list[str]:
         return []
     words = ["longmark", "metaeval", run, str(table)]
     words += [word for field, column in renamed.items() for word in ("--map", f"{field}={column}")]
-    words += ["--raters", ",".join(columns.raters)] if columns.raters else []
-    condition = ", if each of the columns of numbers is a rater" if columns.raters else ""
+    criteria = len(named_like_criteria(columns.raters)) > 1
+    option = "--label-columns" if criteria else "--raters"
+    words += [option, ",".join(columns.raters)] if columns.raters else []
+    role = "label" if criteria else "rater"
+    condition = f", if each of the columns of numbers is a {role}" if columns.raters else ""
     return [
         f"{table} looks like ratings of people. To compare metrics with them{condition}:",
+        f"  {_line(words)}",
+    ]
+
+
+def labels_beside(table: Path, run: str, id_columns: str, columns: Iterable[str]) -> list[str]:
+    """The lines that say how the scores of a run are compared with labels that stand beside the answers, a column each;
+    none where no two columns are named like labels. id_columns: what the answers' ids are read from."""
+    from longmark.report.format import listed
+    from longmark.scores.columns_of_labels import named_like_criteria
+
+    labels = [name for name in named_like_criteria(columns) if "," not in name]
+    if not run or len(labels) < 2:
+        return []
+    words = [
+        "longmark",
+        "metaeval",
+        run,
+        str(table),
+        "--map",
+        f"example_id={id_columns}",
+        "--label-columns",
+        ",".join(labels),
+    ]
+    return [
+        f"To compare the scores of {run} with {listed(labels)}, if they are the labels of people:",
         f"  {_line(words)}",
     ]
 

@@ -274,6 +274,13 @@ class HumanColumns:
         kind="names",
         python="the columns of the human file with one rater each",
     )
+    label_columns: Sequence[str] = option(
+        (),
+        "the columns of HUMAN with one label each",
+        "COLUMN,…",
+        kind="names",
+        python="the columns of the human file with one label each",
+    )
     scores: Sequence[str] = option(
         (),
         "the columns of ROWS with one metric's scores each, in a wide table",

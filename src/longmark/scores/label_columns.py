@@ -189,6 +189,8 @@ class LabelColumns:
                     f", or{of_value} the columns of several raters with "
                     f"{named('raters', 'COLUMN,…')}"
                 )
+                if self._options.label_columns is not None:
+                    remedy += f", or of several labels with {named('label_columns', 'COLUMN,…')}"
         listed = " and ".join(map(self.column, absent))
         columns = f"a column {listed}" if len(absent) == 1 else f"columns {listed}"
         raise UserError(

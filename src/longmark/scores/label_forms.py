@@ -141,7 +141,8 @@ correct, totally wrong, or not in the answer."""
 @dataclass(frozen=True, slots=True)
 class ColumnOptions:
     """What a caller asks of the columns of a file. mapping: our field -> column; by: columns to break down by; raters:
-    columns with the labels of one rater each; filled: fields that every line must have; order: label -> its classes,
+    columns with the labels of one rater each; label_columns: columns with the values of one label each, None where the
+    caller has no such option; filled: fields that every line must have; order: label -> its classes,
     None where the caller has no such option; leave_out: values that are read as missing, in any case; label_config: the
     labelling configuration of pairs of Label Studio, None: the one beside the file."""
 
@@ -152,6 +153,7 @@ class ColumnOptions:
     order: Mapping[str, Sequence[str]] | None = None
     leave_out: Sequence[str] = ()
     label_config: str | Path | None = None
+    label_columns: Sequence[str] | None = None
 
     @property
     def values_left_out(self) -> Sequence[str]:

@@ -42,6 +42,7 @@ from longmark.records.nested import NestedFields
 from longmark.records.same import comparable
 from longmark.records.values import Problem, looks
 from longmark.scores import label_studio_sides
+from longmark.scores.columns_of_labels import a_line_a_label, criteria_as_raters
 from longmark.scores.label_columns import LabelColumns
 from longmark.scores.label_forms import (
     AS_IT_IS,
@@ -142,8 +143,12 @@ class Labels(Observations):
             self.name = "human"
             kind = "records"
             records = partial(enumerate, list(labels), 1)
+        if options.label_columns is not None:
+            self.notices += filter(None, [criteria_as_raters(options.raters)])
         tool = None
-        if form is None and not options.raters:
+        if options.label_columns:
+            records, options = a_line_a_label(records, self.name, options)
+        elif form is None and not options.raters:
             tool = tool_of((record for _, record in records()), options.mapping or {})
         of_tool: ToolRecords | None = None
         export = Path(self.name) if kind != "records" else None

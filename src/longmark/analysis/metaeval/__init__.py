@@ -77,6 +77,7 @@ def metaeval(
         order=chosen.order,
         leave_out=chosen.leave_out,
         label_config=chosen.label_config,
+        label_columns=chosen.label_columns,
     )
     with Labels(source, options=columns) as human_labels:
         if source is not human:

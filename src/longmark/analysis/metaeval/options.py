@@ -18,7 +18,16 @@ class MetaevalOptions(MetaevalGroups):
 
     def __post_init__(self) -> None:
         # one text stands for a list
-        for name in ("metrics", "labels", "by", "raters", "scores", "lower", "baselines"):
+        for name in (
+            "metrics",
+            "labels",
+            "by",
+            "raters",
+            "label_columns",
+            "scores",
+            "lower",
+            "baselines",
+        ):
             object.__setattr__(self, name, names_given(getattr(self, name)))
         for name in self.baselines:
             if name not in BASELINES:
