@@ -123,6 +123,30 @@ def test_a_folder_taken_away_while_it_is_opened_is_in_use(
     made(out, {})
 
 
+def test_a_folder_that_another_process_fills_before_its_mark_is_in_use(tmp_path: Path):
+    out = tmp_path / "f"
+    with Workspace(out, FILE, "made"):
+        (out / "examples.jsonl").write_text("{}\n")
+        with pytest.raises(FolderInUse, match="in use by another process"):
+            made(out, {})
+    out.mkdir()
+    (out / "examples.jsonl").write_text("{}\n")
+    with pytest.raises(UserError, match="holds other files") as refused:
+        made(out, {})
+    assert not isinstance(refused.value, FolderInUse)
+
+
+def test_a_folder_taken_away_while_it_is_made_is_in_use(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    def mkdir(path: Path, **_: Any) -> None:
+        raise FileExistsError(17, "File exists", str(path))
+
+    monkeypatch.setattr(Path, "mkdir", mkdir)
+    with pytest.raises(FolderInUse, match="in use by another process"):
+        made(tmp_path / "f", {})
+
+
 def test_a_lock_of_a_folder_that_was_taken_away_meanwhile_is_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

@@ -227,6 +227,17 @@ def _check_own(path: Path, file: Path) -> None:
             )
 
 
+def _check_own_or_in_use(path: Path, file: Path, in_use: FolderInUse) -> None:
+    """As `_check_own`; a folder that another process has begun and not marked yet is in use."""
+    try:
+        _check_own(path, file)
+    except UserError:
+        with reading(path) as is_busy:
+            if is_busy:
+                raise in_use from None
+        raise
+
+
 @contextmanager
 def reading(path: Path) -> Iterator[bool]:
     """Keeps other processes from working in a folder while the block reads it; whether one works there already, which
@@ -257,12 +268,14 @@ def _locked(path: Path, folder: Path, file: Path | None) -> BinaryIO:
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
+        if isinstance(error, FileExistsError) and not os.path.lexists(path):
+            raise in_use from None  # another process took the folder away just now
         raise UserError(
             f"{option_named('out', str(folder))}: the folder cannot be made ({error.strerror})"
         ) from None
     try:
         if file is not None:
-            _check_own(path, file)
+            _check_own_or_in_use(path, file, in_use)
         lock = open(writing.appending(path / _LOCK), "ab")  # noqa: SIM115 - the caller closes it
     except FileNotFoundError:  # another process that had just made the folder takes it away again
         raise in_use from None

@@ -89,7 +89,9 @@ def test_the_remedy_for_many_repeated_ids_stands_once_with_their_count_and_skips
 
 def test_bad_records_beside_repeated_ids_are_all_named(tmp_path: Path) -> None:
     path = tmp_path / "answers.jsonl"
-    records = [{"id": "1", "system": name, **RECORDS[0]} for name in "abcdefgh"]
+    records: list[dict[str, Any]] = [
+        {"id": "1", "system": name, **RECORDS[0]} for name in "abcdefgh"
+    ]
     records.append({"id": "2", "question": 5})
     path.write_text("".join(json.dumps(record) + "\n" for record in records))
     with pytest.raises(BadInput) as caught:
