@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import pytest
 from tests.models.conftest import Place
 
+from longmark.errors import TooLong
 from longmark.models.cache import CallCache, call_key
 from longmark.models.client import Client, UsageLog
 from longmark.models.fake import FakeChat, FakeEmbedder
-from longmark.models.protocols import ChatRequest, Message
+from longmark.models.protocols import ChatRequest, EmbedReply, Message
 from longmark.models.stores import Seen
 
 
@@ -107,6 +108,32 @@ def test_texts_of_a_batch_that_was_given_up_are_embedded_by_who_waits(cache: Cal
         return await second
 
     assert len(asyncio.run(call())) == 3
+
+
+def test_who_waits_for_a_text_beside_which_another_was_refused_asks_for_it(cache: CallCache):
+    model = FakeEmbedder()
+    embed = model.embed
+
+    async def refusing(texts: Sequence[str]) -> EmbedReply:
+        await asyncio.sleep(0.01)
+        if "long" in texts:
+            raise TooLong("the text 'long' is too long")
+        return await embed(texts)
+
+    model.embed = refusing  # type: ignore[method-assign]
+
+    async def call() -> list[object]:
+        client = Client(cache)
+        of_texts = (["long", "a"], ["a"], ["a", "b"], ["long"])
+        return await asyncio.gather(
+            *(client.embed(model, texts, UsageLog()) for texts in of_texts), return_exceptions=True
+        )
+
+    first, *others, last = asyncio.run(call())
+    assert isinstance(first, TooLong)
+    assert isinstance(last, TooLong)
+    assert [isinstance(vectors, list) and len(vectors) for vectors in others] == [1, 2]
+    assert sorted(text for texts in model.requests for text in texts) == ["a", "b"]
 
 
 @pytest.mark.parametrize("left", [b"{}!", b'{"words": "of another version"}', b""])

@@ -20,7 +20,7 @@ from typing import Any, Protocol
 
 from longmark import plugins
 from longmark.concurrency import concurrently
-from longmark.errors import LongmarkError, ModelError, TooManyInputs, UserError
+from longmark.errors import LongmarkError, ModelError, RequestRefused, TooManyInputs, UserError
 from longmark.models.batching import NO_BATCHES, Batches, Batching
 from longmark.models.budget import Budget, Price, free
 from longmark.models.cache import Attempt, CallCache, call_key
@@ -266,8 +266,10 @@ class Flights(Sender):
                 if self.stopped:
                     raise Stopped("The run was stopped while it waited for another process.")
         except BaseException as error:
+            # Of several texts another one may be what was refused: who waits for one of them asks for it alone.
+            may_be_of_another = isinstance(error, RequestRefused) and len(flights) > 1
             for flight in flights.values():
-                if isinstance(error, Exception):
+                if isinstance(error, Exception) and not may_be_of_another:
                     flight.set_exception(error)
                     flight.exception()  # nobody may be waiting: that is no "exception never retrieved"
                 else:
