@@ -357,6 +357,19 @@ def test_retry_after_as_a_date_goes_by_the_servers_clock() -> None:
             Tokens(9, 0, 0),
         ),
         ({"prompt_tokens": 9, "prompt_cache_hit_tokens": 5}, Tokens(9, 5, 0)),  # DeepSeek
+        ({"prompt_tokens": 9, "cached_tokens": 5}, Tokens(9, 5, 0)),  # Moonshot
+        ({"prompt_tokens": 9, "cache_read_input_tokens": 5}, Tokens(9, 5, 0)),  # Databricks
+        (  # OpenAI from GPT-5.6 on
+            {
+                "prompt_tokens": 9,
+                "prompt_tokens_details": {"cached_tokens": 5, "cache_write_tokens": 3},
+            },
+            Tokens(9, 5, 0, 3),
+        ),
+        (  # no more than was read is taken in
+            {"prompt_tokens": 9, "prompt_tokens_details": {"cache_write_tokens": 30}},
+            Tokens(9, 0, 0, 9),
+        ),
         ({"total_tokens": 7}, Tokens(7, 0, 0)),  # Jina
         (None, None),
         ({}, None),
@@ -378,3 +391,23 @@ def test_retry_after_as_a_date_goes_by_the_servers_clock() -> None:
 )
 def test_tokens_as_they_were_counted_or_not_known(usage: Any, tokens: Tokens | None) -> None:
     assert tokens_of(usage) == tokens
+
+
+@pytest.mark.parametrize(
+    ("usage", "written"),
+    [
+        ({"completion_tokens": 10, "total_tokens": 30}, 10),
+        ({"completion_tokens": 10}, 10),
+        # xAI; Gemini's OpenAI-compatible endpoint, where the limit ended the thinking
+        ({"completion_tokens": 10, "total_tokens": 130}, 110),
+        ({"completion_tokens": 0, "total_tokens": 81}, 61),
+        # counts that leave out what they should not
+        ({"completion_tokens": 10, "total_tokens": 10}, 10),
+        ({"completion_tokens": 10, "total_tokens": "130"}, 10),
+    ],
+)
+def test_thinking_that_is_only_in_the_total_was_written_and_is_billed(
+    usage: Any, written: int
+) -> None:
+    tokens = tokens_of({"prompt_tokens": 20, **usage}, completion=True)
+    assert tokens == Tokens(20, 0, written)

@@ -314,10 +314,10 @@ def test_anthropic_serves_the_passages_of_a_question_to_the_calls_about_another_
         assert set(beginnings) & set(marked[0])  # what the leader marked, and only that, is served
 
 
-def marked_beginnings(blocks: list[dict[str, Any]]) -> list[str]:
+def marked_beginnings(blocks: list[dict[str, Any]], mark: str = "cache_control") -> list[str]:
     """The text up to the end of each marked block."""
     texts = accumulate(block["text"] for block in blocks)
-    return [text for text, block in zip(texts, blocks, strict=True) if "cache_control" in block]
+    return [text for text, block in zip(texts, blocks, strict=True) if mark in block]
 
 
 def test_a_request_has_at_most_four_marks_those_of_the_longest_beginnings():

@@ -8,13 +8,12 @@ API reference (Messages), its guides to stop reasons, extended thinking and stru
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import pairwise
 from typing import Any
 
 from longmark.models.http import Endpoint, Refusal
 from longmark.models.http_chat import HttpChat, count_of, finish_of
-from longmark.models.prefixes import MARK
-from longmark.models.protocols import Capabilities, Message
+from longmark.models.prefixes import marked
+from longmark.models.protocols import Capabilities
 from longmark.models.settings import DEFAULTS, ModelSettings
 
 _FINISHES = {
@@ -47,8 +46,9 @@ class AnthropicChat(HttpChat):
         native: dict[str, Any] = {
             "model": body["model"],
             "max_tokens": body.get("max_tokens", body.get("max_completion_tokens")),
-            "messages": _marked(
-                [message for message in body["messages"] if message.role != "system"]
+            "messages": marked(
+                [message for message in body["messages"] if message.role != "system"],
+                {"cache_control": {"type": "ephemeral"}},
             ),
         }
         native |= {"system": system} if system else {}
@@ -82,26 +82,6 @@ class AnthropicChat(HttpChat):
         return super()._lesson(refusal, body)
 
 
-def _marked(messages: list[Message]) -> list[Any]:
-    """The messages, the last one in blocks where other calls begin as it does: Anthropic shall cache what each block but
-    the last ends. Together they have the text of the message."""
-    turn = MARK.get()
-    ends = turn.mark() if turn is not None else ()
-    if not ends:
-        return list(messages)
-    *before, last = messages
-    blocks: list[dict[str, Any]] = [
-        {
-            "type": "text",
-            "text": last.content[start:end],
-            "cache_control": {"type": "ephemeral"},
-        }
-        for start, end in pairwise((0, *ends))
-    ]
-    blocks.append({"type": "text", "text": last.content[ends[-1] :]})
-    return [*before, {"role": last.role, "content": blocks}]
-
-
 def _usage(usage: Any) -> Any:
     """The counts under OpenAI's names. Anthropic's `input_tokens` leaves out what the cache served or took in."""
     if not isinstance(usage, Mapping) or type(usage.get("input_tokens")) is not int:
@@ -114,7 +94,7 @@ def _usage(usage: Any) -> Any:
         return None
     return {
         "prompt_tokens": usage["input_tokens"] + served + taken,
-        "prompt_tokens_details": {"cached_tokens": served, "stored_tokens": taken},
+        "prompt_tokens_details": {"cached_tokens": served, "cache_write_tokens": taken},
         "completion_tokens": usage.get("output_tokens"),
     }
 

@@ -39,9 +39,7 @@ from longmark.models.protocols import MOST_TOKENS, Tokens
 from longmark.models.settings import TokenPrice
 
 TEMPLATE = 500  # tokens that a chat template may add to a prompt, at most
-_STORING = (
-    0.25  # of the price of a prompt's tokens, more for those that Anthropic takes into its cache
-)
+_STORING = 0.25  # of the price of a prompt's tokens, more for those that Anthropic or OpenAI takes into its cache
 BYTES = 4  # of a prompt, for one token of the estimate; no tokenizer makes more tokens than bytes
 Price = Callable[[Tokens], float | None]  # US dollars for the tokens of one call; None: not known
 

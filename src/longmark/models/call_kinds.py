@@ -202,9 +202,16 @@ def _most_of_chat(model: Any, requests: list[ChatRequest]) -> Tokens:
         *(message.content for message in requests[0].messages), schema, completion=limit
     )
     return (
-        replace(most_tokens, stored_prompt=most_tokens.prompt)
-        if hasattr(model, "marks_prefixes")
-        else most_tokens
+        replace(most_tokens, stored_prompt=most_tokens.prompt) if _may_store(model) else most_tokens
+    )
+
+
+def _may_store(model: Any) -> bool:
+    """Whether an endpoint may charge more for tokens that it takes into its cache: where a price of the public list
+    says so, or where requests mark what is to be taken in."""
+    settings = getattr(model, "settings", None)
+    return getattr(model, "marks_prefixes", False) or (
+        settings is not None and settings.price is None
     )
 
 

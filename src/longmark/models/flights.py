@@ -383,10 +383,8 @@ class Flights(Sender):
         """Around a call of an endpoint: it may wait for one that begins alike (`prefixes`)."""
         if kind.name != CHATS.name or model.width is not None or hasattr(model, "sent_as"):
             return nullcontext()
-        prefixes = self._prefixes.get(model.identity)
-        if prefixes is None:
-            marks = getattr(model, "marks_prefixes", False)
-            prefixes = self._prefixes[model.identity] = Prefixes(marks)
+        prefixes = self._prefixes.setdefault(model.identity, Prefixes())
+        prefixes.marks = getattr(model, "marks_prefixes", False)  # an endpoint may refuse marks
         (request,) = requests_by_key.values()
         return prefixes.turn(request, self._stopped)
 

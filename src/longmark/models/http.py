@@ -66,6 +66,8 @@ _TOO_LONG = (  # how servers say that a text is longer than the model reads
     "`inputs` must have less than",
     "`max_new_tokens` must be <=",
 )
+# where vendors count the prompt tokens that their cache served, beside OpenAI's place
+_SERVED = ("prompt_cache_hit_tokens", "cached_tokens", "cache_read_input_tokens")
 _NO_MONEY = ("insufficient_quota", "billing_hard_limit_reached", "billing_not_active")
 
 Known = Callable[[str, str], bool]
@@ -379,29 +381,36 @@ def _parsed(raw: bytes) -> Any:
 
 def tokens_of(usage: Any, *, completion: bool = False) -> Tokens | None:
     """Tokens as the endpoint counted them; None where it did not, or where its counts are impossible. completion:
-    whether there must be a count of written tokens. Reused prompt tokens come as OpenAI's
-    `prompt_tokens_details.cached_tokens` or DeepSeek's `prompt_cache_hit_tokens`; those that were taken into a cache
-    at a price of their own as `prompt_tokens_details.stored_tokens` (`anthropic`)."""
+    whether there must be a count of written tokens.
+
+    Reused prompt tokens come as OpenAI's `prompt_tokens_details.cached_tokens`, DeepSeek's `prompt_cache_hit_tokens`,
+    Moonshot's `cached_tokens` or Databricks' `cache_read_input_tokens`; those that were taken into a cache at a price
+    of their own as `prompt_tokens_details.cache_write_tokens` (OpenAI from GPT-5.6 on, OpenRouter). xAI and the
+    OpenAI-compatible endpoint of Gemini leave thinking out of `completion_tokens`, but not out of `total_tokens`, and
+    bill it: what the total has beyond the prompt was written."""
     if not isinstance(usage, dict):
         return None
     details = usage.get("prompt_tokens_details")
-    cached = details.get("cached_tokens") if isinstance(details, dict) else None
-    if cached is None:
-        cached = usage.get("prompt_cache_hit_tokens")
-    stored = details.get("stored_tokens") if isinstance(details, dict) else None
-    prompt = usage.get("prompt_tokens", usage.get("total_tokens"))
+    if not isinstance(details, dict):
+        details = {}
+    served = (details.get("cached_tokens"), *(usage.get(name) for name in _SERVED))
+    cached = next((count for count in served if count is not None), 0)
+    total = usage.get("total_tokens")
+    prompt = usage.get("prompt_tokens", total)
     written = usage.get("completion_tokens")
     counts = [
         prompt,
-        0 if cached is None else cached,
+        cached,
         0 if written is None and not completion else written,
-        stored if type(stored) is int else 0,
     ]
     whole = [count for count in counts if type(count) is int]  # no bool, no 12.0, no "12"
     if len(whole) < len(counts) or not prompt:
         return None
+    if completion and type(total) is int:
+        whole[2] = max(whole[2], total - whole[0])
+    stored = details.get("cache_write_tokens")
     try:
-        return Tokens(*whole)
+        return Tokens(*whole, min(max(0, stored), prompt - cached) if type(stored) is int else 0)
     except ValueError:
         return None
 

@@ -4,11 +4,12 @@ A vendor's prompt cache serves what an earlier request began with, once that req
 answer show the same passages and leave together, so that none of them is served. Here the first call of a beginning
 leads. Those that begin alike and come before it has ended wait for it; then they all go at once.
 
-Rules of the vendors, as their documentation has them (2026): OpenAI, DeepSeek and Gemini cache by themselves, OpenAI
-from 1,024 tokens in steps of 128; Anthropic caches what a block marks (`cache_control`), from 1,024 tokens for most
-models, and charges a quarter more for what it takes in. It serves a beginning only up to the end of a marked block, so
-each beginning of a request is marked, also a shorter one that calls about another answer share; up to four marks cost
-nothing. vLLM and SGLang cache whole blocks of any length. A beginning lasts some minutes.
+Rules of the vendors, as their documentation has them (2026): DeepSeek, Gemini and OpenAI's models before GPT-5.6 cache
+by themselves, OpenAI from 1,024 tokens in steps of 128. Anthropic caches what a block marks (`cache_control`), from
+1,024 tokens for most models, and charges a quarter more for what it takes in; so does OpenAI from GPT-5.6 on
+(`openai`). They serve a beginning only up to the end of a marked block, so each beginning of a request is marked, also
+a shorter one that calls about another answer share; up to four marks cost nothing. vLLM and SGLang cache whole blocks
+of any length. A beginning lasts some minutes.
 
 A call waits only where that saves a thousand tokens beyond what is served anyway, at most `LONGEST` seconds, and only
 for calls of endpoints: a model on this machine gets its calls one after the other. Where `IN_VAIN` followers in a row
@@ -19,22 +20,23 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import orjson
 
-from longmark.models.protocols import ChatRequest
+from longmark.models.protocols import ChatRequest, Message
 
 LEAST = 4608  # bytes that are surely 1,024 tokens: English has about 4.3 bytes a token
 LONGEST = 30.0  # seconds that a call waits for its leader
 LASTS = (
     240.0  # seconds that a beginning is taken to be served; the vendors say five minutes and more
 )
-MARKS = 4  # of a request at most (Anthropic)
+MARKS = 4  # of a request at most (Anthropic, OpenAI)
 IN_VAIN = 8  # followers in a row that were served nothing, after which no call waits
 
 _CLOSING = re.compile(r"</[\w.]+ [0-9a-f]{8}>\n")  # of an input (`prompts.fence`)
@@ -189,6 +191,22 @@ class Prefixes:
         for reply in replies:
             if reply.tokens is not None:
                 self.in_vain = 0 if reply.tokens.cached_prompt else self.in_vain + 1
+
+
+def marked(messages: Sequence[Message], mark: Mapping[str, Any]) -> list[Any]:
+    """The messages, the last one in blocks where other calls begin as it does: the vendor shall cache what each block
+    but the last ends, which has the members of `mark`. Together they have the text of the message."""
+    turn = MARK.get()
+    ends = turn.mark() if turn is not None else ()
+    if not ends:
+        return list(messages)
+    *before, last = messages
+    blocks: list[dict[str, Any]] = [
+        {"type": "text", "text": last.content[start:end], **mark}
+        for start, end in pairwise((0, *ends))
+    ]
+    blocks.append({"type": "text", "text": last.content[ends[-1] :]})
+    return [*before, {"role": last.role, "content": blocks}]
 
 
 def beginnings_of(request: ChatRequest) -> list[Beginning]:

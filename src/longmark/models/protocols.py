@@ -108,7 +108,7 @@ def _is_digits(text: str) -> bool:
 @dataclass(frozen=True, slots=True)
 class Tokens:
     """Tokens as the endpoint counted them; cached_prompt: the part of prompt that it did not evaluate again;
-    stored_prompt: the part that it took into its cache where that has a price of its own (Anthropic). BadReply for
+    stored_prompt: the part that it took into its cache where that has a price of its own (Anthropic, OpenAI). BadReply for
     impossible counts: below 0, above `MOST_TOKENS`, more cached than read."""
 
     prompt: int = 0

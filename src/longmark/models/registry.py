@@ -42,9 +42,10 @@ if TYPE_CHECKING:
     from longmark.models.trust import Trust
 
 FILE = "longmark.yaml"
-_CLASSES = {  # dialect, or role at an endpoint -> module and class, imported where one is opened
+_CLASSES = {  # dialect, vendor's domain, or role at an endpoint -> module and class, imported where one is opened
     "anthropic": "anthropic.AnthropicChat",
     "gemini": "gemini.GeminiChat",
+    "openai.com": "openai.OpenAIChat",
     "embedder": "http_models.HttpEmbedder",
     "reranker": "http_models.HttpReranker",
     "lm": "http_models.HttpLanguageModel",
@@ -255,6 +256,7 @@ class Registry:
         extras: tuple[dict[str, str], dict[str, str]] = ({}, {}),
     ) -> Any:
         from longmark.models.http import MAX_REPLY_BYTES, TIMEOUT, Endpoint
+        from longmark.models.keys import VENDORS, is_host_of
 
         at = (
             served.dialect,
@@ -272,7 +274,9 @@ class Registry:
                 known=self._cache.known if self._cache else None,
                 remember=self._cache.remember if self._cache else None,
             ).sending({**_VERSION.get(served.dialect, {}), **extras[0]}, extras[1])
-        kind = _class_of(served.dialect, served.role, "chat")
+        at_openai = served.role in CHATS and is_host_of(VENDORS["openai"], base_url)
+        host = "openai.com" if at_openai else ""
+        kind = _class_of(served.dialect, host, served.role, "chat")
         return kind(self._endpoints[at], served.model, served.name, served.settings)
 
 
