@@ -19,7 +19,7 @@ from __future__ import annotations
 import argparse
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cache, partial
@@ -40,6 +40,14 @@ from pydantic import (
 from longmark import plugins
 from longmark.cli import parser
 from longmark.cli.arguments import from_one, positive, share, whole
+from longmark.cli.project_files import (
+    CODE,
+    MODEL_PARAMETERS,
+    SETTINGS,
+    files_in,
+    moved,
+    with_earlier_run,
+)
 from longmark.metric_sources import names
 from longmark.models import config
 from longmark.models.config import Entry, sections
@@ -59,8 +67,6 @@ NAMED = {
     "RUN": "out",
     "ROWS": "out",
 }  # what the name of a run stands for in an argument
-_CODE = ".py"
-_SETTINGS = (".yaml", ".yml")
 _ADDRESSES = ("HOST", "URL", "ADDRESS,…")  # where a server is reached
 _KINDS: dict[Any, str] = {
     **dict.fromkeys((int, from_one, whole), "integer"),
@@ -122,6 +128,10 @@ class Project:
                     yield Reach(**{**vars(reach), "name": f"{key_path}: {entry}"})
                 elif verb in ("run", "decide") and key == "metrics":
                     yield from _reaches_of_metrics(key_path, entry, folder)
+                if isinstance(entry, str):
+                    for path in files_in(actions[key], entry):
+                        if elsewhere := _outside(path, folder):
+                            yield Reach(key_path, does=elsewhere)
 
 
 def _is_word(action: Option, value: Any) -> bool:
@@ -151,15 +161,13 @@ def _reaches_of_metrics(key_path: str, text: str, folder: Path) -> Iterator[Reac
             for name in names()
         )
         outside = base in plugins.installed("metrics") or (
-            kind not in _SETTINGS and dot and find_spec(top)
+            kind not in SETTINGS and dot and find_spec(top)
         )
-        if kind == _CODE or (outside and not inside):
+        if kind == CODE or (outside and not inside):
             yield Reach(
                 key_path, does=f"runs the Python code of {base}", files=digests([Path(base)])
             )
-        elif kind in _SETTINGS and (elsewhere := _outside(Path(base), folder)):
-            yield Reach(key_path, does=elsewhere)
-        for key in ("encoder", "checkpoint"):
+        for key in MODEL_PARAMETERS:
             if key in params:
                 yield Reach(key_path, does=f"loads the model {params[key]}, which may contain code")
 
@@ -209,7 +217,23 @@ def load(path: Path) -> Project:
                     if key in options
                 }
                 options[action.dest] = [run_folders.get(name, name) for name in value]
+        if "assertions" in options:
+            checked_runs = {Path(run).name for run in options.get("runs", ())}
+            move = partial(_earlier_run, outs, path.parent, checked_runs)
+            options["assertions"] = [with_earlier_run(text, move) for text in options["assertions"]]
     return Project(path, sections, runs)
+
+
+def _earlier_run(
+    outs: Mapping[Path, Path], folder: Path, checked: Collection[str], name: str
+) -> str:
+    """RUN of an assertion `same as RUN`: a run of the file, one that is checked, by its name, or a path. outs: of the
+    runs of the file, by name in the folder of the file."""
+    named_run = outs.get(folder / name)
+    if named_run is not None or name in checked:
+        return str(named_run) if named_run is not None else name
+    path = folder / expanded(name)
+    return str(path) if path.exists() else name
 
 
 def schema() -> dict[str, Any]:
@@ -443,21 +467,6 @@ def _settled(
             return [settled(action, entry) for entry in value]
         if isinstance(value, Path):
             return value if _is_word(action, value) else folder / expanded(value)
-        if action.dest == "metrics":
-            parts = [part.strip() for part in value.split(",")]
-            files = [Path(part.partition("@")[0]).suffix in (_CODE, *_SETTINGS) for part in parts]
-            parts_and_files = zip(parts, files, strict=True)
-            return ",".join(
-                str(folder / expanded(part)) if file else part for part, file in parts_and_files
-            )
-        if action.metavar == "MODEL":
-            scheme, colon, name = value.partition(":")
-            local = folder / expanded(name)
-            return (
-                f"{scheme}:{local}"
-                if colon and scheme in ("gguf", "hf", "st") and local.exists()
-                else value
-            )
-        return value
+        return moved(action, value, folder) if isinstance(value, str) else value
 
     return {key: settled(actions[key], value) for key, value in options.items()}
