@@ -63,6 +63,20 @@ def scores(
     return {name.removeprefix("citations."): one for name, one in found.items()}
 
 
+def test_a_sentence_that_was_sent_behind_another_one_shows_it() -> None:
+    checker = Letters()
+    checker.context = True  # type: ignore[attr-defined]
+    answer = "It holds a. Here is b [2]. It has a [1]. This is c, of no source."
+    example = Example(
+        answer=answer, contexts=(Context(text="a b"), Context(text="b")), question="What is q?"
+    )
+    claims = score_sync("citations", example, checker=checker)["citations.recall"].evidence[
+        "claims"
+    ]
+    assert [claim.get("sent") for claim in claims] == [None, None, "Here is b. It has a.", None]
+    assert checker.asked[-1] == ("a b", ("Here is b. It has a.",))
+
+
 def value(one: Scored) -> float | str | None:
     return one.status if one.value is None else one.value
 

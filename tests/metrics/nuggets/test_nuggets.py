@@ -19,7 +19,7 @@ from longmark.models.protocols import ChatRequest
 from longmark.records import Example
 from longmark.records.expected import Assignment, Importance, Nugget
 from longmark.testing import Scored, score_sync
-from longmark.text.overlap import OverlapChecker
+from longmark.text.overlap import OverlapChecker, support_of
 
 PARTS = ("strict_vital", "strict_all", "vital", "all", "weighted", "strict_weighted")
 LABELS: dict[str, Assignment] = {"+": "support", "/": "partial_support", "-": "not_support"}
@@ -201,6 +201,8 @@ def test_a_checker_gives_support_or_none_and_no_part() -> None:
     scores = score_sync("nuggets", example, checker=OverlapChecker())
     facts = scores["nuggets.all"].evidence["reference_claims"]
     assert [fact["held"] for fact in facts] == ["support", "not_support", "not_support"]
+    shares = [fact["answer_probability"] for fact in facts]
+    assert shares == [round(support_of(share), 4) for share in (1, 0, 0)]
     assert scores["nuggets.all"].value == pytest.approx(1 / 3)
 
 

@@ -62,7 +62,7 @@ sentences name first counts twice (open-rag-eval keeps the grade of the last, as
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -171,6 +171,7 @@ async def _asked(
 ) -> dict[str, Score | NoScore]:
     parts_asked = [part for part in ASKED if part in parts]
     names: dict[str, Any] = {}
+    sent: Mapping[str, str] = {}
     rules = answer.rules
     try:
         if not _asks(answer, params):
@@ -191,6 +192,8 @@ async def _asked(
             sentences = await checked(
                 asking, answer.sentences, bool(FATED & set(parts)), params.elsewhere
             )
+            texts_asked = {text for _, text in asking.answers}
+            sent = {text: sent[text] for text in sent if text in texts_asked}
             names = {"checker": checker.name}
             rules += _asked_alone(asking)
     except NoScore as unscored:
@@ -198,7 +201,7 @@ async def _asked(
     except (ModelError, OverBudget) as error:
         return dict.fromkeys(parts_asked, NoScore(error.status, str(error)))
     values = citation_scores(sentences, params)
-    statements = _evidence(sentences, answer.sources)
+    statements = _evidence(sentences, answer.sources, sent)
     results: dict[str, Score | NoScore] = {}
     for part in parts_asked:
         evidence = names | (statements if part != "f1" else {})
@@ -243,9 +246,11 @@ def _without_text(sentence: CitedStatement) -> CheckedStatement:
 
 
 def _evidence(
-    sentences: Sequence[CheckedStatement], sources: Sequence[CitableSource]
+    sentences: Sequence[CheckedStatement],
+    sources: Sequence[CitableSource],
+    sent: Mapping[str, str],
 ) -> dict[str, Any]:
-    """Every sentence with what its citations are."""
+    """Every sentence with what its citations are. sent: sentence -> what the checker was asked about in its place."""
     rows = []
     for sentence in sentences:
         citations = [
@@ -270,6 +275,8 @@ def _evidence(
         row |= {"state": sentence.state, "citations": citations}
         if sentence.probability is not None:
             row["passages_probability"] = round(sentence.probability, 4)
+        if sentence.cited.text in sent:
+            row["sent"] = sent[sentence.cited.text]
         rows.append(CitedClaim(**row).evidence())
     return {"claims": rows, "claims_in_total": len(rows)}
 

@@ -37,7 +37,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from longmark.concurrency import concurrently
@@ -190,11 +190,12 @@ FORMULAS = {
 @dataclass(frozen=True, slots=True)
 class AssignedNuggets:
     """The nuggets of an answer with their assignments, or why one has none. by: who assigned them; rule: what did, where
-    nobody was asked."""
+    nobody was asked; probabilities: text of a nugget -> that the answer entails it, where a checker gives it."""
 
     nuggets: Sequence[tuple[Nugget, str | NoScore]]
     by: str | None = None
     rule: str | None = None
+    probabilities: Mapping[str, float] = field(default_factory=dict)
 
 
 async def score(
@@ -247,13 +248,20 @@ async def _assigned(
         lambda batch: _attempt(lambda: _labels(example, models, assigner, batch)), batches
     )
     labels: dict[str, str | NoScore] = {}
+    probabilities: dict[str, float] = {}
     for batch, reply in zip(batches, replies, strict=True):
-        labels |= (
-            dict.fromkeys(batch, reply)
-            if isinstance(reply, NoScore)
-            else dict(zip(batch, reply, strict=True))
-        )
-    return AssignedNuggets([(nugget, labels[nugget.text]) for nugget in nuggets], by=assigner.name)
+        if isinstance(reply, NoScore):
+            labels |= dict.fromkeys(batch, reply)
+            continue
+        for text, (label, probability) in zip(batch, reply, strict=True):
+            labels[text] = label
+            if probability is not None:
+                probabilities[text] = probability
+    return AssignedNuggets(
+        [(nugget, labels[nugget.text]) for nugget in nuggets],
+        by=assigner.name,
+        probabilities=probabilities,
+    )
 
 
 def _carried(nuggets: Sequence[Nugget], params: NuggetParams) -> bool:
@@ -303,11 +311,15 @@ def _assigner(models: Models, params: NuggetParams) -> ChatHandle | Checker:
 
 async def _labels(
     example: Example, models: Models, assigner: ChatHandle | Checker, nuggets: Sequence[str]
-) -> list[str]:
+) -> list[tuple[str, float | None]]:
+    """The assignment of each nugget, with the probability that the answer entails it, where a checker gives it."""
     answer = example.answer or ""
     if not isinstance(assigner, ChatHandle):
         relations = await assigner.relations(answer, nuggets)
-        return [SUPPORT if relation.label == ENTAILS else NOT_SUPPORT for relation in relations]
+        return [
+            (SUPPORT if relation.label == ENTAILS else NOT_SUPPORT, relation.entails)
+            for relation in relations
+        ]
     texts = {
         "answer": answer,
         "question": example.asked,
@@ -315,10 +327,12 @@ async def _labels(
         "form": '{"1": "not_support", "2": "support", …}',
     }
     reader = labels_reader(len(nuggets), ASSIGNMENTS)
-    return (await ask(models, assigner, ASSIGN, texts, reader)).value
+    return [(label, None) for label in (await ask(models, assigner, ASSIGN, texts, reader)).value]
 
 
-async def _attempt(step: Callable[[], Awaitable[list[str]]]) -> list[str] | NoScore:
+async def _attempt(
+    step: Callable[[], Awaitable[list[tuple[str, float | None]]]],
+) -> list[tuple[str, float | None]] | NoScore:
     """The labels of a batch, or why it has none: the scores over other nuggets do without them."""
     try:
         return await step()
@@ -342,6 +356,9 @@ def _evidence(
             answer=ENTAILS if assignment == SUPPORT else NEUTRAL,
             expected_by=f"{nugget.importance} nugget",
             held=assignment,
+            answer_probability=None
+            if (probability := assigned.probabilities.get(nugget.text)) is None
+            else round(probability, 4),
         )
         for nugget, assignment in in_order
         if not isinstance(assignment, NoScore)
