@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.report.runs import EASE, GRADE, METRICS, RELEVANCE, manifest, row, write_run
+from tests.report.runs import CORRECTNESS, EASE, GRADE, METRICS, RELEVANCE, manifest, row, write_run
 
 from longmark.errors import UnknownName, UserError
 from longmark.report.gates import Checked, check_gates, gates_of
-from longmark.report.summary import Summary, summarise
+from longmark.report.summary import Summary, interval_in_words, summarise
 from longmark.scores.manifest import read_manifest
 from longmark.scores.observations import Unscored
 
@@ -63,6 +63,22 @@ def test_equal_values_have_an_interval_from_the_bounds(tmp_path):
     (cell,) = summarised(tmp_path / "b", [60.0] * 5, EASE).cells
     assert (cell.interval, cell.method) == (None, "")
     assert cell.reason == "all 5 values are equal, and the metric has no bounds"
+
+
+def test_an_interval_that_is_not_by_the_method_in_the_column_name_names_its_own(tmp_path):
+    rows = [row(str(i), RELEVANCE, value) for i, value in enumerate([0.5, 0.6, 0.7, 0.8, 0.9])]
+    rows += [row(str(i), CORRECTNESS, value) for i, value in enumerate([1, 1, 0, 1])]
+    both = summarise([write_run(tmp_path / "both", [], rows, manifest())])
+    assert both.interval_name == "95 % CI (Hall's t)"
+    words = [interval_in_words(both, cell) for cell in both.cells]
+    # Wilson's of 3 of 4, q = 1.96: middle (.75 + 3.8415 / 8) / 1.9604 = .6275, half 1.96 / 1.9604 x
+    # sqrt(.1875 / 4 + 3.8415 / 64) = .3269
+    assert words == ["[0.504, 0.896]", "[0.301, 0.954] (Wilson)"]
+    assert both.other_methods
+    binary = summarised(tmp_path / "binary", [1, 1, 0, 1])
+    assert binary.interval_name == "95 % CI (Wilson)"
+    assert interval_in_words(binary, binary.cells[0]) == "[0.301, 0.954]"
+    assert not binary.other_methods
 
 
 def gate(

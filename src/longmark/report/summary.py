@@ -1,9 +1,9 @@
 """The summary of one or several sources, and its table.
 
 A mean is over the scored rows and always comes with their number; a missing score is never a number. Its 95 % CI is
-by Hall's t (`stats.means`), clipped to the metric's bounds; the rows of a question are one cluster. Equal scores of a
-metric with bounds have that of `equal_interval`. There is none for fewer than two clusters, nor for equal scores
-without bounds.
+by Hall's t (`stats.means`), clipped to the metric's bounds; the rows of a question are one cluster. Scores that are all
+at one of two bounds, one for each question, have Wilson's, equal scores of a metric with bounds that of
+`equal_interval`. There is none for fewer than two clusters, nor for equal scores without bounds.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from longmark.scores.manifest import (
 )
 from longmark.scores.observations import Extremes, Limit, Observations, Unscored
 from longmark.stats.gate import BoundedScores
-from longmark.stats.means import ALL_EQUAL, HALL, mean_of_groups
+from longmark.stats.means import HALL, WILSON, mean_of_groups
 from longmark.stats.results import Estimate
 
 _SMALL = 10  # answers; a slice of fewer is remarked on
@@ -95,11 +95,21 @@ class Summary:
 
     @property
     def interval_name(self) -> str:
-        """The head of the column of CIs, which names the method and, where a cluster has several rows, the clusters."""
+        """The head of the column of CIs, which names the method and, where a cluster has several rows, the clusters.
+        Cells by another method name theirs (`interval_in_words`)."""
         over = f" over {self.clusters}" if any(cell.clusters for cell in self.cells) else ""
-        return interval_name(
-            f"{HALL}{over}" if any(cell.method == HALL for cell in self.cells) else ""
-        )
+        return interval_name(f"{self.interval_method}{over}" if self.interval_method else "")
+
+    @property
+    def interval_method(self) -> str:
+        """The method of the column of CIs: the first of Hall's and Wilson's that a cell is by, else none."""
+        methods = {cell.method for cell in self.cells}
+        return next((method for method in (HALL, WILSON) if method in methods), "")
+
+    @property
+    def other_methods(self) -> bool:
+        """Whether a cell has an interval by another method than the column's."""
+        return any(cell.method not in ("", self.interval_method) for cell in self.cells)
 
     @property
     def clusters(self) -> str:
@@ -288,11 +298,12 @@ def figures(summary: Summary) -> Table:
 
 
 def interval_in_words(summary: Summary, cell: Cell) -> str:
-    """`[0.412, 0.688]`, with its method where that is not the column's (` (all equal)`), or a dash."""
+    """`[0.412, 0.688]`, with its method where that is not the column's (` (Wilson)`), or a dash."""
     if cell.interval is None:
         return NONE
     low, high = (fixed(end, summary.decimals(cell.metric)) for end in cell.interval)
-    return f"[{low}, {high}]{' (all equal)' if cell.method == ALL_EQUAL else ''}"
+    method = "" if cell.method in ("", summary.interval_method) else f" ({cell.method})"
+    return f"[{low}, {high}]{method}"
 
 
 def reasons_in_words(unscored: Iterable[Unscored]) -> str:

@@ -310,7 +310,8 @@ def _classes(part: RatingLabel) -> Section:
         (METRIC, human),
         [class_ for result in results.values() for class_ in result.classes],
         estimates("mean"),
-        note=f"mean: in the metric's own units, interval by Hall's t{f' over {part.clusters}' if part.clustered else ''}. "
+        note="mean: in the metric's own units, interval by Hall's t"
+        f"{f' over {part.clusters}' if part.clustered else ' (Wilson, if all scores are at one of two bounds)'}. "
         "error: mean distance from the class's number. AUC: probability that the metric ranks an answer of "
         f"{compared} class.",
         beside=(Column("missing"), Column("error", places=3), Column("AUC", "auc", 3)),

@@ -49,7 +49,8 @@ def document(
         return None
     questions = stages.get("questions", {}).get("lines", 0)
     intervals = (
-        "means: Hall's t, clipped to the metric's bounds, with the rows of a question as one cluster; equal values: "
+        "means: Hall's t, clipped to the metric's bounds, with the rows of a question as one cluster; values that are all "
+        "at one of two bounds, one for each question: Wilson; equal values: "
         f"computed from the bounds; kappa: BCa bootstrap ({results.intervals.resamples:,} resamples, seed "
         f"{results.intervals.seed})"
     )
