@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -29,11 +30,13 @@ from longmark.engine.settings import SessionOptions, Settings
 from longmark.engine.spread import FEWEST, MOST, Spread
 from longmark.engine.worker import Task, WorkerPool
 from longmark.judged import REASON_TOKENS
-from longmark.models.batching import too_few
+from longmark.metrics import Selected
+from longmark.models.batching import NO_BATCHES, Batching, too_few
 from longmark.models.budget import Budget
 from longmark.models.cache import CallCache
 from longmark.models.client import Client, WouldCall
 from longmark.models.registry import price_of
+from longmark.records import Answered
 from longmark.records.read import ExampleSource, Reading
 from longmark.writing import check_ours
 
@@ -149,72 +152,216 @@ async def dry_run(
     with tempfile.TemporaryDirectory(prefix="longmark-") as scratch:
         copy = Path(scratch) / (out.name if out and out.name else "run")
         if out is not None and (out / "manifest.json").exists():
-            copy.mkdir()
-            for name in ("manifest.json", "examples.jsonl", "rows.jsonl"):
-                check_ours(out / name)
-                if (out / name).exists():
-                    shutil.copyfile(out / name, copy / name)
+            _copy_run(out, copy)
         with RunFolder(copy, settings.scores, named=out) as folder:
             folder.space.fix(settings.fixed())
             source = Reading(examples, **options.reading)
             folder.stage(source)
             check_kind(source, settings.selected, settings.comparison)
             folder.adopt()
-            client = Client(cache, price_of=price_of, dry=True, batching=options.batching)
-            rehearsal = Rehearsal()
-            rehearsing = Client(
-                cache, price_of=price_of, dry=True, batching=options.batching, rehearsal=rehearsal
+            return await _estimate(folder, settings, cache, options)
+
+
+def _copy_run(out: Path, copy: Path) -> None:
+    copy.mkdir()
+    for name in ("manifest.json", "examples.jsonl", "rows.jsonl"):
+        check_ours(out / name)
+        if (out / name).exists():
+            shutil.copyfile(out / name, copy / name)
+
+
+async def _estimate(
+    folder: RunFolder, settings: Settings, cache: CallCache, options: SessionOptions
+) -> RunEstimate:
+    """The estimate of what the folder lacks. It changes the folder."""
+
+    def dry_client(rehearsal: Rehearsal | None, batching: Batching) -> Client:
+        return Client(cache, price_of=price_of, dry=True, batching=batching, rehearsal=rehearsal)
+
+    def workers_on(client: Client) -> WorkerPool:
+        return WorkerPool(folder, settings, client, system="dry run", retry=options.retried)
+
+    def walk_with(statements: float) -> _Walk:
+        rehearsal = Rehearsal(statements)
+        return _Walk(workers_on(dry_client(rehearsal, NO_BATCHES)), rehearsal)
+
+    asking_client = dry_client(None, options.batching)
+    rehearsal = Rehearsal()
+    rehearsing_client = dry_client(rehearsal, options.batching)
+    estimate = RunEstimate(
+        folder.rows_done(options.retried),
+        metrics={chosen.name: MetricEstimate() for chosen in settings.selected},
+        measured=await measured(cache, settings),
+    )
+    estimator = _TaskEstimator(
+        workers_on(asking_client),
+        _AtMost(settings, options.budget),
+        _Walk(workers_on(rehearsing_client), rehearsal),
+        Spread(walk_with(FEWEST).expected, walk_with(MOST).expected),
+        estimate.measured,
+    )
+    for task in estimator.workers.tasks():
+        estimate.metrics[task.chosen.name].add(await estimator.estimate(task))
+    rehearsing_client.end_batches()
+    estimate.lists_statements = rehearsal.lists_statements
+    for name, metric in estimate.metrics.items():
+        if ratio := estimate.measured.get(name):
+            metric.expected = metric.expected.corrected(ratio)
+            metric.at_least_expected()
+        elif calls := estimator.spread.calls(name, metric.expected.calls):
+            estimate.spreads[name] = calls
+    _plan_batches(estimate, asking_client, settings, options.budget)
+    asking_client.end_batches()
+    return estimate
+
+
+@dataclass(frozen=True, slots=True)
+class _TaskEstimator:
+    """Estimates one computation after the other. workers: compute out of the cache, and stop at the first call that it
+    does not hold."""
+
+    workers: WorkerPool
+    at_most: _AtMost
+    walk: _Walk
+    spread: Spread
+    measured: Mapping[str, Ratio]
+
+    async def estimate(self, task: Task) -> MetricEstimate:
+        """What a computation takes, at most and expected."""
+        try:
+            rows = await self.workers.score(task)
+        except WouldCall as would_call:
+            first_call = would_call
+        else:
+            return MetricEstimate(rows=len(task.wanted), cached=rows[0].usage.calls)
+        estimate = self.at_most.estimate(task, first_call)
+        expected = await self.walk.expected(task)
+        if expected is None:
+            expected = ExpectedCalls(
+                estimate.calls,
+                estimate.prompt_tokens,
+                estimate.completion_tokens,
+                estimate.usd,
             )
+        elif task.chosen.name not in self.measured:
+            await self.spread.add(task, expected.calls)
+        estimate.expected = expected
+        estimate.at_least_expected()
+        return estimate
 
-            def pool_of(client: Client) -> WorkerPool:
-                return WorkerPool(
-                    folder,
-                    settings,
-                    client,
-                    system="dry run",
-                    retry=options.retried,
-                )
 
-            def walk_with(statements: float) -> _Walk:
-                stand_in = Rehearsal(statements)
-                client = Client(
-                    cache,
-                    price_of=price_of,
-                    dry=True,
-                    rehearsal=stand_in,
-                )
-                return _Walk(pool_of(client), stand_in)
+@dataclass(frozen=True, slots=True)
+class _AtMost:
+    """What computations take at most, by what their metrics declare: calls as long as the first one that is sent.
+    counted_texts: hashes of the texts whose shared calls (`Selected.shares`) are counted for an earlier computation:
+    another metric, another answer to the question, or the other side of a pair."""
 
-            ratios = await measured(cache, settings)
-            spread = Spread(walk_with(FEWEST).expected, walk_with(MOST).expected)
-            estimate = await _estimate(
-                pool_of(client),
-                _Walk(pool_of(rehearsing), rehearsal),
-                spread,
-                settings,
-                RunEstimate(folder.rows_done(options.retried), measured=ratios),
-                options.budget,
+    settings: Settings
+    budget: Budget
+    counted_texts: set[int] = field(default_factory=set)
+
+    def estimate(self, task: Task, first_call: WouldCall) -> MetricEstimate:
+        """first_call: the first one that the cache does not hold."""
+        judging = self.settings.judging_of(task.chosen)
+        # a score that is read from probabilities has its reason in a call of its own
+        calls_for_reason = judging.reasons and not judging.by_text
+        calls = self._calls(task, first_call, 2 if calls_for_reason else 1)
+        reasons = (calls + 1) // 2 if calls_for_reason else 0
+        longest_score = first_call.most
+        longest_reason = replace(
+            longest_score,
+            completion=max(longest_score.completion, REASON_TOKENS),
+        )
+        counted_tokens = [
+            (count, tokens)
+            for count, tokens in (
+                (calls - reasons, longest_score),
+                (reasons, longest_reason),
             )
-            rehearsing.end_batches()
-            estimate.lists_statements = rehearsal.lists_statements
-            for name, metric in estimate.metrics.items():
-                if ratio := ratios.get(name):
-                    metric.expected = metric.expected.corrected(ratio)
-                    metric.at_least_expected()
-                elif calls := spread.calls(name, metric.expected.calls):
-                    estimate.spreads[name] = calls
-            if open_ := client.at_once(settings.backends.all(), 0):
-                widths = [
-                    chosen.metric.rounds
-                    for chosen in settings.selected
-                    if estimate.metrics[chosen.name].calls
-                ]
-                waves = -(-sum(metric.asking for metric in estimate.metrics.values()) // open_)
-                estimate.rounds = waves * max(widths, default=0)
-                estimate.window = client.batches.window
-                estimate.affordable = _affordable(estimate.total, options.budget.max_usd)
-            client.end_batches()
-            return estimate
+            if count
+        ]
+        prices = [(count, first_call.price(tokens)) for count, tokens in counted_tokens]
+        return MetricEstimate(
+            rows=len(task.wanted),
+            asking=1,
+            cached=first_call.answered,
+            calls=calls,
+            prompt_tokens=calls * longest_score.prompt,
+            completion_tokens=sum(count * tokens.completion for count, tokens in counted_tokens),
+            usd=(
+                None
+                if any(usd is None for _, usd in prices)
+                else sum(count * (usd or 0) for count, usd in prices)
+            ),
+            reserved=sum(
+                count * self.budget.asked(tokens, first_call.price).usd
+                for count, tokens in counted_tokens
+            ),
+        )
+
+    def _calls(self, task: Task, first_call: WouldCall, calls_of_score: int) -> int:
+        """How many calls of a computation are still to be sent, and are counted for no earlier one."""
+        answers = sides(task.chosen, task.example)
+        declared = calls_of_score * self._declared(task.chosen, answers)
+        declared += self._more_checks(task.chosen, answers)
+        # Shared calls come first in a metric, so what the cache has answered begins with them: the larger counts.
+        sent_before = max(first_call.answered, self._shared_before(task.chosen, answers))
+        # The first call is sent, unless it can be one that is counted already.
+        least = 1 if sent_before == first_call.answered else 0
+        return max(least, declared - sent_before)
+
+    def _declared(self, chosen: Selected, answers: Sequence[Answered]) -> int:
+        judging = self.settings.judging_of(chosen)
+        samples = judging.samples if chosen.metric.judged else 1
+        judges = len(self.settings.backends.judges) * samples
+        return sum(chosen.calls(answer, judges) for answer in answers)
+
+    def _more_checks(self, chosen: Selected, answers: Sequence[Answered]) -> int:
+        """How many more calls the checker takes than the metric declares, which assumes that a call has all claims about
+        a premise."""
+        checker = self.settings.backends.checker
+        if hasattr(checker, "relations"):  # it decides by itself, as word overlap does
+            return -sum(chosen.checks(answer) for answer in answers)
+        if hasattr(checker, "classify") and getattr(checker, "batch", None) == 1:
+            # a served claim checker is asked about one pair in each call
+            return sum(
+                chosen.relations(answer) - chosen.checks(answer)
+                for answer in answers
+                if chosen.relations(answer)
+            )
+        return 0
+
+    def _shared_before(self, chosen: Selected, answers: Sequence[Answered]) -> int:
+        """How many shared calls of a computation are counted for earlier ones; its texts are counted from now on."""
+        calls_before = 0
+        for answer in answers:
+            for text, calls in chosen.shares(answer).items():
+                if hash(text) in self.counted_texts:
+                    calls_before += calls
+                self.counted_texts.add(hash(text))
+        return calls_before
+
+
+def _plan_batches(
+    estimate: RunEstimate, client: Client, settings: Settings, budget: Budget
+) -> None:
+    """Sets rounds, window and affordable where calls go in batches."""
+    examples_at_once = client.at_once(settings.backends.all(), 0)
+    if not examples_at_once:
+        return
+    asking = sum(metric.asking for metric in estimate.metrics.values())
+    waves = -(-asking // examples_at_once)
+    rounds_of_wave = max(
+        (
+            chosen.metric.rounds
+            for chosen in settings.selected
+            if estimate.metrics[chosen.name].calls
+        ),
+        default=0,
+    )
+    estimate.rounds = waves * rounds_of_wave
+    estimate.window = client.batches.window
+    estimate.affordable = _affordable(estimate.total, budget.max_usd)
 
 
 def _affordable(total: MetricEstimate, max_usd: float | None) -> tuple[int, int] | None:
@@ -255,79 +402,3 @@ class _Walk:
             rehearsal.completion_tokens,
             rehearsal.usd,
         )
-
-
-async def _estimate(
-    workers: WorkerPool,
-    walk: _Walk,
-    spread: Spread,
-    settings: Settings,
-    estimate: RunEstimate,
-    budget: Budget,
-) -> RunEstimate:
-    """The estimate with its metrics; spread gets those that no run has measured."""
-    estimate.metrics = {chosen.name: MetricEstimate() for chosen in settings.selected}
-    counted: set[int] = set()  # hashes of texts whose shared calls are counted
-    for task in workers.tasks():
-        judging = settings.judging_of(task.chosen)
-        judges = len(settings.backends.judges) * (
-            judging.samples if task.chosen.metric.judged else 1
-        )
-        added = MetricEstimate(rows=len(task.wanted))
-        try:
-            rows = await workers.score(task)
-        except WouldCall as call:
-            answers = sides(task.chosen, task.example)
-            sent_before = (
-                0  # for another metric, another answer to the question, or the other side of a pair
-            )
-            for text, count in (
-                one_text for side in answers for one_text in task.chosen.shares(side).items()
-            ):
-                sent_before += count if hash(text) in counted else 0
-                counted.add(hash(text))
-            # shared calls come first in a metric, so they are the first that the cache has answered
-            before = max(call.answered, sent_before)
-            after = not judging.by_text and judging.reasons  # a second call for each
-            calls = sum(task.chosen.calls(side, judges) for side in answers) * (2 if after else 1)
-            checker = settings.backends.checker
-            if hasattr(checker, "relations"):  # it decides by itself, as word overlap does
-                calls -= sum(task.chosen.checks(side) for side in answers)
-            elif hasattr(checker, "classify") and getattr(checker, "batch", None) == 1:
-                # a served claim checker is asked about one pair in each call
-                calls += sum(
-                    task.chosen.relations(side) - task.chosen.checks(side)
-                    for side in answers
-                    if task.chosen.relations(side)
-                )
-            calls = max(1 if before == call.answered else 0, calls - before)
-            added.asking = 1
-            reasons = (calls + 1) // 2 if after else 0
-            reason = replace(call.most, completion=max(call.most.completion, REASON_TOKENS))
-            kinds = ((calls - reasons, call.most), (reasons, reason))
-            added.cached = call.answered
-            added.calls = calls
-            added.prompt_tokens = calls * call.most.prompt
-            added.completion_tokens = sum(count * greatest.completion for count, greatest in kinds)
-            added.reserved = sum(
-                count * budget.asked(greatest, call.price).usd for count, greatest in kinds if count
-            )
-            prices = [(count, call.price(greatest)) for count, greatest in kinds if count]
-            added.usd = (
-                None
-                if any(usd is None for _, usd in prices)
-                else sum(count * (usd or 0) for count, usd in prices)
-            )
-            expected = await walk.expected(task)
-            if expected is None:
-                expected = ExpectedCalls(
-                    added.calls, added.prompt_tokens, added.completion_tokens, added.usd
-                )
-            elif task.chosen.name not in estimate.measured:
-                await spread.add(task, expected.calls)
-            added.expected = expected
-            added.at_least_expected()
-        else:
-            added.cached = rows[0].usage.calls
-        estimate.metrics[task.chosen.name].add(added)
-    return estimate
