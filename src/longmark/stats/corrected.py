@@ -39,7 +39,7 @@ from longmark.stats.labelled_sample import (
 )
 from longmark.stats.labelled_scores import LabelledScores, check_shapes
 from longmark.stats.means import few_clusters
-from longmark.stats.raters import contradiction, level_of_a_rater, shares_of_raters
+from longmark.stats.raters import contradiction, level_of_a_rater
 from longmark.stats.results import Estimate, check_level
 from longmark.stats.transport import Transport, transport
 
@@ -208,7 +208,7 @@ def _no_interval(
         return few_clusters(moments.df + 1)
     if table.known_ends is None and (reason := _needs_scale(samples)) is not None:
         return reason
-    return _not_told_apart(samples, table, moments)
+    return _not_told_apart(table, moments)
 
 
 def _no_spread(samples: Mapping[int, SystemSample]) -> str:
@@ -274,29 +274,18 @@ def _unknown_in_words(samples: Mapping[int, SystemSample], consequence: str) -> 
     return f"{100 * share:.2g} % of a system's answers have neither a score nor a label that counts: {consequence}"
 
 
-def _not_told_apart(
-    samples: Mapping[int, SystemSample],
-    table: LabelledScores,
-    moments: Moments,
-) -> str | None:
+def _not_told_apart(table: LabelledScores, moments: Moments) -> str | None:
     """Why strictness of raters cannot be told from the systems' quality; None if it can, or does not matter: where each
-    rater labelled the same share of both systems it cancels, and where many raters stand for people it is chance."""
-    if moments.rater_variance is not None or len(samples) < 2 or len(table.rater_labels) < 2:
+    rater labelled the same share of both systems it cancels, and where many raters stand for people, and who labelled
+    what is as if by lot, it is chance."""
+    if moments.raters is None or moments.apart <= MOST_APART:
         return None
-    if moments.raters is None or (moments.raters >= FEWEST_RATERS and not table.these_raters):
-        return None
-    labelled = ~np.isnan(np.stack([labels[:, list(samples)] for labels in table.rater_labels]))
-    shares_of_answers = {
-        column: np.where(sample.chosen, sample.weights, 0.0) / sample.weights[sample.chosen].sum()
-        for column, sample in enumerate(samples.values())
-    }
-    shares = shares_of_raters(labelled, shares_of_answers)
-    apart = float((shares.max(axis=1) - shares.min(axis=1)).sum() / 2)
-    if apart <= MOST_APART:
+    many = moments.raters >= FEWEST_RATERS and not table.these_raters
+    if many and moments.apart_by_chance:
         return None
     return (
-        f"{100 * apart:.0f} % of the labels of the systems are by different raters, and no two raters labelled the "
-        f"same answers of each system: {NOT_TOLD_APART}"
+        f"{100 * moments.apart:.0f} % of the labels of the systems are by different raters, and no answers of each "
+        f"system that these share show who is stricter: {NOT_TOLD_APART}"
     )
 
 

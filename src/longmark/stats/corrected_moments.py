@@ -133,7 +133,7 @@ class Moments:
     """The parts of all systems together. values, adds: without scores, and for λ = 1 on top; adds, shares: of each
     cluster; worst: what the answers of which nothing is known add at least and at most; binary: a mean of labels of 0
     and 1; ends: the least and the greatest estimate that the scale allows, None where it is not known; full: value in
-    full, where some answers are not known, of the others alone."""
+    full, where some answers are not known, of the others alone; apart, apart_by_chance: as of `RaterVariance`."""
 
     values: tuple[float, float]
     full: tuple[float, float]
@@ -144,6 +144,8 @@ class Moments:
     worst: tuple[float, float]
     raters: float | None
     rater_variance: float | None
+    apart: float
+    apart_by_chance: bool
     binary: bool
     ends: tuple[float, float] | None
     scale: float
@@ -180,6 +182,8 @@ class Moments:
             worst=worst,
             raters=of_raters.effective,
             rater_variance=of_raters.variance,
+            apart=of_raters.apart,
+            apart_by_chance=of_raters.by_chance,
             binary=len(sides) == 1 and not worst[1] > worst[0] and two_values,
             ends=_ends_of(table, sides),
             scale=float(np.abs(labels).max(initial=0.0)),

@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 from longmark.stats.results import Estimate
 from longmark.stats.samples import Floats, Ints
+from longmark.stats.severity import severity_shift
 
 CONTRADICTION_ERROR = 0.05
 """The chance, at most, that raters who do not contradict each other are taken to."""
@@ -36,15 +37,21 @@ CONTRADICT = "the raters contradict each other"
 FEWEST_SHARED = 10
 """Answers that raters share from which on equal labels of all of them are no chance."""
 _BALANCED = 1e-9
+_MORE_THAN_CHANCE = 4.0
+"""Times the squares that are expected if each answer's rater is drawn by lot; five raters exceed it in .003."""
 
 
 @dataclass(frozen=True, slots=True)
 class RaterVariance:
     """effective: number of raters, None if nobody is known to have labelled; variance: what they add to that of the
-    estimate, None if no two raters have two answers of each system in common."""
+    estimate, None if no two raters have two answers of each system in common; apart: of a difference, the share of the
+    labels that are by raters of whom no answers show how strict they are beside the others'; by_chance: so large a
+    share is no more than if each answer's rater had been drawn by lot."""
 
     effective: float | None
     variance: float | None
+    apart: float = 0.0
+    by_chance: bool = True
 
 
 def rater_variance(
@@ -77,17 +84,40 @@ def rater_variance(
     weights = shares_of_raters(present, {k: shares[place] for k, place in enumerate(places)})
     of_person = np.bincount(_persons(labels), weights.sum(axis=1))
     effective = float(of_person.sum() ** 2 / (of_person @ of_person)) if of_person.any() else 0.0
+    contrast = _contrast(weights, list(sides.values()))
+    covariance = _covariance(labels)
     if these:
         weights = _apart_from_their_mean(weights)
         if np.abs(weights).max(initial=0.0) <= _BALANCED:
             return RaterVariance(effective, 0.0)
-    covariance = _covariance(labels)
     if covariance is None:
-        return RaterVariance(effective, None)
-    signed = weights * signs
-    return RaterVariance(
-        effective, max(0.0, float(np.einsum("rs,st,rt->", signed, covariance, signed)))
+        # raters cannot be compared on each of the systems: each is a group of their own
+        shift = severity_shift(np.full((len(labels), 1), np.nan), contrast)
+        variance = None
+    else:
+        shift = severity_shift(labels.reshape(len(labels), -1), contrast)
+        signed = weights * signs
+        variance = max(0.0, float(np.einsum("rs,st,rt->", signed, covariance, signed)))
+        # of severity the variance has what lots would do
+        of_lots = max(0.0, float(covariance[0, -1])) * float(contrast @ contrast)
+        variance += max(0.0, shift.square - of_lots)
+    drawn_by_lot = sum(
+        float(answers @ answers) / max(_BALANCED, answers.sum()) ** 2 for answers in shares.values()
     )
+    return RaterVariance(
+        effective,
+        variance,
+        shift.apart,
+        shift.group_squares <= _MORE_THAN_CHANCE * drawn_by_lot,
+    )
+
+
+def _contrast(weights: Floats, factors: Sequence[float]) -> Floats:
+    """Of each rater the share of the first system's labels less that of the second's; 0 for what is no difference."""
+    if len(factors) < 2 or abs(math.fsum(factors)) > _BALANCED:
+        return np.zeros(len(weights))
+    of_system = np.maximum(weights.sum(axis=0), _BALANCED)
+    return np.asarray(weights / of_system @ np.array(factors), dtype=np.float64)
 
 
 def shares_of_raters(present: NDArray[np.bool_], shares: Mapping[int, Floats]) -> Floats:
