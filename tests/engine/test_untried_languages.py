@@ -36,7 +36,11 @@ class MeasuredChecker:
 
 
 def told(
-    tmp_path: Path, answers: Sequence[str], metric: str = "ragchecker.faithfulness", **options: Any
+    tmp_path: Path,
+    answers: Sequence[str],
+    metric: str = "ragchecker.faithfulness",
+    passage: str = "The dam broke.",
+    **options: Any,
 ) -> list[str]:
     records = [
         {
@@ -44,7 +48,8 @@ def told(
             "question": "What happened?",
             "answer": answer,
             "claims": [answer],
-            "contexts": ["The dam broke."],
+            "contexts": [passage, passage],
+            "nuggets": ["The dam broke."],
         }
         for number, answer in enumerate(answers)
     ]
@@ -59,7 +64,7 @@ def told(
             quiet=True,
             **{"checker": MeasuredChecker(), **options},
         )
-    return [sentence for sentence in sentences if "answers are in" in sentence]
+    return [sentence for sentence in sentences if " are in " in sentence]
 
 
 def test_each_language_is_told_once_with_its_answers_and_what_is_known(tmp_path: Path) -> None:
@@ -74,11 +79,19 @@ def test_each_language_is_told_once_with_its_answers_and_what_is_known(tmp_path:
     ]
 
 
+def test_a_language_of_the_passages_counts_too(tmp_path: Path) -> None:
+    (sentence,) = told(tmp_path, [ENGLISH, FRENCH, "1871."], passage=FRENCH)
+    assert sentence.startswith(
+        "--checker measured: 3 of 3 answers or texts that they are compared with are in French; it was measured on "
+    )
+
+
 @pytest.mark.parametrize(
     ("answers", "options"),
     [
         ([ENGLISH, "1871."], {}),
         ([FRENCH], {"checker": "overlap"}),  # says nothing of languages
+        ([ENGLISH], {"passage": FRENCH, "metric": "nuggets.all"}),  # reads no passage
         ([FRENCH], {"metric": "classic.rouge_l"}),  # asks no checker
     ],
 )

@@ -1,6 +1,6 @@
 """What a run tells of its metrics and its examples: how they read them, once with the number of answers, which of the
 first examples a metric cannot score because its optional model is not named, and which are in a language that the
-checker was not measured on."""
+checker was not measured on, or are compared with texts in one."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from longmark.text.language import NAMES, written_language
 _PLACES_SHOWN = 5
 _LONGEST_PLACE = 40  # characters
 _FIRST = 200  # examples that are looked at for models that are not named, and for their language
+_READ_OF_A_TEXT = 2000  # characters by which its language is known
 _BY_SCRIPT = {"ar": "Arabic", "hi": "Hindi", "ja": "Japanese", "ko": "Korean", "zh": "Chinese"}
 
 
@@ -101,32 +102,67 @@ def absent_models(
 def untried_languages(
     settings: Settings, options: RunOptions, examples: ExampleSource | None
 ) -> Iterator[str]:
-    """A sentence for each language of the first answers in which the checker's labels were not measured, or were
-    measured to be worse. A checker says it by `tried_languages`: language -> what a user should know, "": nothing."""
+    """A sentence for each language of the first answers, and of what they are compared with, in which the checker's
+    labels were not measured, or were measured to be worse. A checker says it by `tried_languages`: language -> what a
+    user should know, "": nothing."""
     checker = settings.backends.checker
     tried: Mapping[str, str] | None = getattr(checker, "tried_languages", None)
     if checker is None or tried is None or examples is None or isinstance(examples, Iterator):
         return
     first = _first(options, examples)
-    languages = Counter(
-        written_language(example.answer or "")
-        for example in first
-        if isinstance(example, Example)
-        and any(chosen.checks(example) for chosen in settings.selected)
-    )
+    of_answers: Counter[str] = Counter()
+    of_examples: Counter[str] = Counter()
+    for example in first:
+        takers = [chosen for chosen in settings.selected if chosen.checks(example)]
+        if not isinstance(example, Example) or not takers:
+            continue
+        of_answer = _languages([example.answer or ""])
+        of_answers.update(of_answer)
+        compared_texts = _compared_texts(example, takers)
+        of_compared = _languages(compared_texts)
+        of_examples.update(of_answer | of_compared)
     measured = " and ".join(sorted(_language_name(language) for language in tried))
-    for language, count in languages.most_common():
-        caution = tried.get(language, f"it was measured on {measured} only") if language else ""
-        if language and caution:
-            answers = (
-                f"{count:,} of the first {len(first):,} answers"
-                if len(first) == _FIRST
-                else f"{count:,} of {len(first):,} answers"
-            )
+    for language, count in of_examples.most_common():
+        if caution := tried.get(language, f"it was measured on {measured} only"):
+            total = f"{len(first):,}"
+            if len(first) == _FIRST:
+                total = f"the first {total}"
+            texts = "answers"
+            if of_answers[language] < count:
+                texts += " or texts that they are compared with"
             yield (
-                f"{named('checker', checker.name)}: {answers} are in {_language_name(language)}; {caution}. Calibrate "
-                f"it on labels of your own ({named('calibrate', 'FILE')}), or use a judge of that language."
+                f"{named('checker', checker.name)}: {count:,} of {total} {texts} are in "
+                f"{_language_name(language)}; {caution}. Calibrate it on labels of your own "
+                f"({named('calibrate', 'FILE')}), or use a judge of that language."
             )
+
+
+def _compared_texts(
+    example: Example,
+    takers: Iterable[Selected],
+) -> Iterator[str]:
+    """What a checker reads beside the answer: passages or sources, and references, where these metrics need them."""
+    needs: set[str] = set()
+    for chosen in takers:
+        for name in chosen.scores:
+            part = chosen.part_of(name)
+            needs.update(chosen.metric.needs_of(part))
+    if "references" in needs:
+        yield from example.references
+    if "contexts" not in needs:
+        return
+    for source in example.sources or example.contexts:
+        if source.text:
+            yield source.text
+
+
+def _languages(texts: Iterable[str]) -> set[str]:
+    languages: set[str] = set()
+    for text in texts:
+        beginning = text[:_READ_OF_A_TEXT]
+        if language := written_language(beginning):
+            languages.add(language)
+    return languages
 
 
 def _language_name(code: str) -> str:
