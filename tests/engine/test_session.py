@@ -6,6 +6,7 @@ import asyncio
 import subprocess
 import sys
 from collections.abc import Iterable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -122,6 +123,20 @@ def test_the_same_again_calls_nothing_and_changes_nothing(tmp_path: Path):
     assert len(judge.requests) == 5
     assert result.counts.requests == 0
     assert len(orjson.loads((tmp_path / "r" / "manifest.json").read_bytes())["sessions"]) == 2
+
+
+def test_the_progress_of_a_resumed_run_counts_the_unscored_rows_that_it_found(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    unanswered = {"id": "none", "question": "What is it?", "answer": None}
+    settings = settings_of(FakeChat("80"), QR)
+    executed(tmp_path / "r", [unanswered, *records(1)], settings)
+    with closing(CallCache(tmp_path / "calls.sqlite")) as store:
+        more = [unanswered, *records(2)]
+        asyncio.run(execute(more, settings, tmp_path / "r", store, SessionOptions()))
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert last.startswith("3/3 rows")
+    assert last.endswith("1 unscored")
 
 
 def test_another_folder_is_served_by_the_cache_and_says_what_was_first_paid(tmp_path: Path):

@@ -373,6 +373,11 @@ class RunFolder:
         by_status = self._db.execute("SELECT status, count(*) FROM rows GROUP BY status").fetchall()
         return sum(count for status, count in by_status if status not in retry)
 
+    def unscored_rows(self, retry: Collection[str]) -> int:
+        """How many of these rows have no score."""
+        scored = ("ok", _AUTOMATIC)
+        return self.rows_done((*retry, *scored))
+
     def append(self, n: int, row: Row) -> None:
         """Appends a row to the file, at once."""
         assert self._rows_file is not None

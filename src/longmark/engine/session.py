@@ -282,6 +282,7 @@ class _Session:
         self._progress = RunProgress(
             folder.rows_to_be(self._settings.selected), folder.rows_done(retry), self._client
         )
+        self._progress.unscored = folder.unscored_rows(retry)
         self._finished = self._progress.total == self._progress.done
         executor = None
         if options.ray is not None and not self._finished:

@@ -338,13 +338,14 @@ def _bug(chosen: Selected, error: BaseException) -> NoScore:
 
 
 class RunProgress:
-    """total: rows there will be when the run has ended; done: rows there are already. client: what the calls go
-    through."""
+    """total: rows there will be when the run has ended; done: rows there are already, of which `unscored` have no
+    score. client: what the calls go through."""
 
     def __init__(self, total: int, done: int, client: Client) -> None:
         self.total = total
         self.done = done
-        self.written = self.unscored = 0
+        self.written = 0
+        self.unscored = 0
         self._client = client
         self._began = time.monotonic()
         self.tell: Callable[[], None] = lambda: None

@@ -102,6 +102,25 @@ def test_a_text_that_names_its_system_is_reported(tmp_path: Path):
     ]
 
 
+@pytest.mark.parametrize(
+    ("system", "answer", "is_named"),
+    [
+        ("old", "The household holds old pipes.", True),
+        ("old", "The household holds cold pipes.", False),
+        ("old", "As old_2 I think so.", True),
+        ("文心", "我是文心4号。", True),
+        ("Kimi", "我是Kimi助手。", True),
+    ],
+)
+def test_a_system_is_named_by_a_word_and_not_by_letters_inside_one(
+    tmp_path: Path, system: str, answer: str, is_named: bool
+):
+    record = [{"id": "1", "question": "Q?", "answer": answer, "system": system}]
+    path = lines(tmp_path / "x.jsonl", record)
+    study = study_of(tmp_path, STUDY.format(source="file", path=path, show="answer", more=""))
+    assert bool(warnings(study, read_items(study, tmp_path))) == (is_named and len(system) > 2)
+
+
 def test_an_item_of_which_nothing_is_asked_is_an_error(tmp_path: Path):
     """Its empty form would count as done."""
     study, _ = set_up(tmp_path, "climaqa", 3)

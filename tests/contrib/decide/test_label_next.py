@@ -120,6 +120,10 @@ def test_the_verb_writes_a_new_file_only(tmp_path: Path):
     more = {name: {**its, "m.two": its[RELEVANCE]} for name, its in scores().items()}
     two = run_of(tmp_path / "two", more)
     words = ("label", "next", str(two), "--n", "10", "--out", "next.jsonl")
+    table = run(*words[:-1], "next.csv", home=tmp_path / "home", cwd=tmp_path)
+    assert table.err.strip() == (
+        "longmark: --out next.csv: a draw is JSON Lines; give a name that ends in .jsonl"
+    ), "annotate init --drawn reads a file by its suffix"
     several = run(*words, home=tmp_path / "home", cwd=tmp_path)
     assert "choose one with --metrics: ccrs.question_relevance and m.two" in several.err
     done = run(*words, "--metrics", RELEVANCE, home=tmp_path / "home", cwd=tmp_path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import random
+import re
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -130,9 +131,7 @@ def warnings(study: Study, items: Sequence[StudyItem]) -> list[str]:
     if study.blind.systems == "hidden":
         for item in items:
             for system in set(item.systems.values()):
-                if len(system) > 2 and any(
-                    comparable(system) in comparable(word) for word in _words(item.shown)
-                ):
+                if len(system) > 2 and _names(system, item.shown):
                     result.append(
                         f'item {item.id}: its text contains "{system}", the name of a hidden system'
                     )
@@ -142,12 +141,25 @@ def warnings(study: Study, items: Sequence[StudyItem]) -> list[str]:
     )
 
 
-def _words(value: Any) -> Iterator[str]:
+_LETTER = r"[^\W_\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]"
+"""A letter or digit of a script with spaces between words."""
+
+
+def _names(system: str, columns: Any) -> bool:
+    """Whether a text names a system, as a word of its own: a system called "old" is not in "household"."""
+    name = comparable(system)
+    no_letter_before = f"(?<!{_LETTER})" if re.match(_LETTER, name) else ""
+    no_letter_behind = f"(?!{_LETTER})" if re.search(f"{_LETTER}$", name) else ""
+    whole_name = re.compile(no_letter_before + re.escape(name) + no_letter_behind)
+    return any(whole_name.search(comparable(text)) for text in _texts(columns))
+
+
+def _texts(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping | list | tuple):
         for part in value.values() if isinstance(value, Mapping) else value:
-            yield from _words(part)
+            yield from _texts(part)
 
 
 class _Reader:

@@ -14,6 +14,10 @@ def draw(arguments: argparse.Namespace) -> int:
     from longmark.contrib.decide.label_next import in_words, label_next, write
     from longmark.scores.manifest import cluster_of
 
+    if arguments.out.suffix.lower() not in (".jsonl", ".ndjson"):
+        raise UserError(
+            f"--out {arguments.out}: a draw is JSON Lines; give a name that ends in .jsonl"
+        )
     if arguments.out.exists():
         raise UserError(f"{arguments.out} exists; a draw is not made twice: name another --out")
     options = (corrections_of(arguments) or {}) | {
