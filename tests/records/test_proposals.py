@@ -10,10 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.program import in_process
 
 from longmark.errors import BadInput, UserError
 from longmark.options import command_line
+from longmark.records import paths
+from longmark.records.nested_texts import nested_columns
 from longmark.records.proposals import options, proposed
 from longmark.records.read import Reading
 
@@ -134,6 +138,23 @@ def on_the_command_line() -> Iterator[None]:
         ({"Antwortlänge": 5, "Frage-ID": "Q 1", "Status": "Some text here."}, {}),
         ({"answer_length": 5, "answer_id": "a-1", "x": "Some text here."}, {}),
         ({"prediction": "7", "target": 7}, {}),
+        (
+            {"q": "Why is it so?", "a": "It is so.", "ctx": ["By law."]},
+            {"question": "q", "answer": "a", "contexts": "ctx"},
+        ),
+        (
+            {
+                "Kundenfrage": "Warum so?",
+                "Botantwort": "Es ist so.",
+                "Goldantwort": "Es ist eben so.",
+            },
+            {"question": "Kundenfrage", "answer": "Botantwort"},
+        ),
+        (
+            {"Subject": "Why is it so?", "Draft reply": "It is so."},
+            {"question": "Subject", "answer": "Draft reply"},
+        ),
+        ({"Subject": "It is so, by law.", "Draft reply": "It is so."}, {"answer": "Draft reply"}),
     ],
 )
 def test_a_column_is_proposed_by_its_name_and_what_it_holds(
@@ -158,6 +179,61 @@ def test_a_path_into_an_object_that_is_proposed_is_read() -> None:
         "It is so.",
         "7",
     )
+
+
+CALL = {
+    "name": "call",
+    "input": {
+        "messages": [
+            {"role": "system", "content": "You help people."},
+            {"role": "user", "content": "Why is it so?"},
+        ]
+    },
+    "output": {"choices": [{"message": {"role": "assistant", "content": "It is so."}}]},
+}
+SEARCH = {"name": "retrieve", "output": [{"page_content": "It is so by law."}]}
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"trace": "t-1", "spans": [SEARCH, CALL]},
+        {"trace": "t-1", "spans": [CALL, SEARCH]},
+        {"trace": "t-1", "spans": json.dumps([SEARCH, CALL])},
+        {"payload": {"call": CALL, "retrieval": SEARCH}},
+    ],
+)
+def test_texts_deep_in_a_record_are_proposed_by_what_names_them(record: dict[str, Any]) -> None:
+    (example,) = Reading([record], mapping=proposed([record, record])).singles()
+    assert example.question == "Why is it so?"
+    assert example.answer == "It is so."
+    assert [passage.text for passage in example.contexts] == ["It is so by law."]
+
+
+def test_a_text_that_half_of_the_traces_have_is_not_proposed() -> None:
+    traces = [{"spans": [SEARCH, CALL]}, {"spans": [SEARCH]}]
+    assert "answer" not in proposed(traces)
+
+
+@given(
+    st.recursive(
+        st.none() | st.text(max_size=8) | st.integers(),
+        lambda parts: (
+            st.lists(parts, max_size=3)
+            | st.dictionaries(
+                st.sampled_from(["role", "name", "text", "a'`\"]", "output", ""]), parts
+            )
+        ),
+        max_leaves=12,
+    )
+)
+def test_a_path_to_a_text_in_any_record_is_read_as_it_was_found(value: Any) -> None:
+    record = {"x": value}
+    (columns,) = nested_columns([record])
+    for path, text in columns.items():
+        assert text
+        assert paths.reader(record)(path) == text
+        assert len(options({"question": path})) > len(path)
 
 
 @pytest.mark.parametrize("skip_bad", [True, False])

@@ -6,13 +6,12 @@ Nothing is read by it. A proposal is a line to paste, `--map question=user_messa
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
 from longmark.options import named
-from longmark.records import messages, paths
-from longmark.records.turn import PASSAGE_TEXT
+from longmark.records import messages, nested_texts, paths
 
 _ENGLISH = {
     # field -> words of a column's name; the first field with a word of the name has the column
@@ -36,8 +35,12 @@ _ENGLISH = {
     "contexts": (
         "context",
         "contexts",
+        "ctx",
+        "ctxs",
         "retrieved",
         "retrieval",
+        "retrieve",
+        "retriever",
         "passage",
         "passages",
         "document",
@@ -57,6 +60,7 @@ _ENGLISH = {
     "question_id": ("qid",),
     "answer": (
         "answer",
+        "ans",
         "reply",
         "response",
         "responses",
@@ -106,6 +110,28 @@ _ELSEWHERE = {
     "system": "modell système systeme modèle modele sistema modelo versión 模型 系统",
 }
 _WORDS = {field: (*words, *_ELSEWHERE.get(field, "").split()) for field, words in _ENGLISH.items()}
+_LETTERS = {"q": "question", "a": "answer"}
+"""Whole names of columns."""
+_HEADS = {
+    "question": ("question", "query", "prompt", "frage"),
+    "answer": ("answer", "response", "reply", "antwort", "ausgabe"),
+}
+"""Words that a name in one word ends with: `Kundenfrage`, `botanswer`."""
+_QUALIFIED = (
+    "gold",
+    "muster",
+    "soll",
+    "referenz",
+    "reference",
+    "correct",
+    "expected",
+    "ideal",
+    "best",
+)
+"""What such a name begins with where it is of a right answer."""
+_ASKS = re.compile(r"[?？؟]\W*$")
+_MOSTLY = 0.6
+"""The share of the texts of a column that ask, where it is proposed for the question without a name that says so."""
 
 _OTHER = frozenset(
     (
@@ -152,7 +178,6 @@ _BOUNDARY = re.compile(r"[\W_]+|(?<=[a-z0-9])(?=[A-Z])")
 _UNSPACED = re.compile(
     r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]{4}"
 )  # Thai, Lao, Japanese, Chinese
-_TEXT_KEYS = (*PASSAGE_TEXT, "sentence")
 _LEVELS = 6  # of an object in which texts are looked for
 _MOST_TEXTS = 50
 
@@ -161,19 +186,38 @@ def proposed(
     records: Sequence[Mapping[str, Any]], fields: Iterable[str] = FIELDS
 ) -> dict[str, str]:
     """Field -> the column or path that it could be read from, in the order of a record's fields."""
-    unnamed = set(fields)
-    records = [{**record, **_nested(record)} for record in records]
+    path_of = _by_names([{**record, **_nested(record)} for record in records], set(fields))
+    absent = set(fields) - path_of.keys()
+    unread = [
+        {column: value for column, value in record.items() if column not in path_of.values()}
+        for record in records
+    ]
+    if absent & {"question", "answer"}:
+        nested = nested_texts.nested_columns(unread)
+        for kind, kind_fields in ((str, {"question", "answer"}), (list, {"contexts"})):
+            columns = [
+                {path: value for path, value in record.items() if isinstance(value, kind)}
+                for record in nested
+            ]
+            path_of |= _by_names(columns, absent & kind_fields)
+    if "question" in absent - path_of.keys() and (column := _that_asks(unread)):
+        path_of["question"] = column
+    return {field: path_of[field] for field in FIELDS if field in path_of}
+
+
+def _by_names(records: Sequence[Mapping[str, Any]], unnamed: Collection[str]) -> dict[str, str]:
+    """Field -> column or path, by the words of its name."""
     path_of = dict[str, str]()
     columns = dict.fromkeys(
         column for record in records for column in record if isinstance(column, str)
     )
-    for field, words in _WORDS.items():
+    for field in _WORDS:
         if field not in unnamed:
             continue
         ranked = sorted(
-            (words.index(word), place, column)
+            (rank, place, column)
             for place, column in enumerate(columns)
-            if (word := _word_of(column, field)) and column not in path_of.values()
+            if (rank := _rank(column, field)) is not None and column not in path_of.values()
         )
         for _, _, column in ranked:
             values = [record[column] for record in records if record.get(column) not in (None, "")]
@@ -181,7 +225,7 @@ def proposed(
                 path_of[field] = path
                 del columns[column]
                 break
-    return {field: path_of[field] for field in FIELDS if field in path_of}
+    return path_of
 
 
 def _nested(record: Mapping[str, Any]) -> dict[str, str]:
@@ -229,9 +273,36 @@ def place_in_path(column: str, *, is_path: bool) -> str:
     return f"({column})" if is_path else paths.step(column)
 
 
+def _that_asks(records: Sequence[Mapping[str, Any]]) -> str:
+    """The first column whose texts mostly end as questions do; "" where there is none."""
+    for column in dict.fromkeys(column for record in records for column in record):
+        texts = [text for record in records if isinstance(text := record.get(column), str) and text]
+        if is_text(texts) and sum(map(bool, map(_ASKS.search, texts))) >= _MOSTLY * len(texts):
+            return column
+    return ""
+
+
+def _rank(column: str, field: str) -> int | None:
+    """The place of the first word of a field in a column's name, the likeliest first; None for a name without one."""
+    words = _WORDS[field]
+    if word := _word_of(column, field):
+        return words.index(word)
+    if _LETTERS.get(column.strip().lower()) == field:
+        return len(words)
+    parts = _parts(column)
+    heads = _HEADS.get(field, ())
+    is_other = any(part in _OTHER or part.startswith(_QUALIFIED) for part in parts)
+    is_compound = not is_other and any(part.endswith(heads) for part in parts)
+    return len(words) + 1 if heads and is_compound else None
+
+
+def _parts(column: str) -> list[str]:
+    return [part.lower() for part in _BOUNDARY.split(column) if part]
+
+
 def _word_of(column: str, field: str) -> str:
     """The first word of a field in a column's name; "" where the name says that it is of another field."""
-    parts = [part.lower() for part in _BOUNDARY.split(column) if part]
+    parts = _parts(column)
     if any(part in _OTHER for part in parts):
         return ""
     of_question = parts[-1:] in (["question"], ["query"])
@@ -259,7 +330,7 @@ def _texts(value: Any) -> Iterator[Any]:
     value = messages.parsed(value)
     for item in value if isinstance(value, list) else [value]:
         yield (
-            next((item[key] for key in _TEXT_KEYS if key in item), None)
+            next((item[key] for key in nested_texts.TEXT_KEYS if key in item), None)
             if isinstance(item, dict)
             else item
         )
@@ -274,7 +345,12 @@ def _key_of(raw: Any) -> str | None:
     if not all(isinstance(item, dict) for item in raw):
         return None
     return next(
-        (key for key in _TEXT_KEYS if all(isinstance(item.get(key), str) for item in raw)), None
+        (
+            key
+            for key in nested_texts.TEXT_KEYS
+            if all(isinstance(item.get(key), str) for item in raw)
+        ),
+        None,
     )
 
 
