@@ -119,6 +119,30 @@ def test_ragchecker_checks_the_claim_in_its_context_and_its_evidence_shows_what_
     assert "sent" not in second
 
 
+def test_what_is_found_of_a_reference_does_not_depend_on_an_answer_with_an_equal_claim() -> None:
+    class Contains(Whole):
+        async def classify(self, premise: str, hypotheses: Sequence[str]) -> RelationReply:
+            entails = [float(text in premise) for text in hypotheses]
+            return RelationReply(tuple((share, 0.0, 1 - share) for share in entails))
+
+    reference = "A dyke broke in May. It flooded two towns."
+    example = Example(
+        question=QUESTION,
+        answer=ANSWER,
+        contexts=(Context(text=reference),),
+        claims=("It flooded two towns.",),
+        references=(reference,),
+        reference_claims=("It flooded two towns.",),
+    )
+    together = score_sync("ragchecker", example, checker=Contains())
+    alone = score_sync("ragchecker.claim_recall", example, checker=Contains())
+    assert alone["ragchecker.claim_recall"].value == 1.0
+    assert together["ragchecker.claim_recall"].value == 1.0
+    assert together["ragchecker.faithfulness"].value == 0.0  # the answer says it of a dam
+    (recalled,) = together["ragchecker.recall"].evidence["reference_claims"]
+    assert recalled["sent"] == reference
+
+
 def test_comprehensiveness_decides_on_statements_in_their_context_and_its_premises_stay_as_they_are() -> (
     None
 ):

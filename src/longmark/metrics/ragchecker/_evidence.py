@@ -31,9 +31,10 @@ def evidence_of(
         for row in rows:
             if (probability := probabilities.get(kind, {}).get(row["claim"])) is not None:
                 row[name] = round(probability, 4)
-    for row in (*mine, *theirs):
-        if row["claim"] in labelled.sent:
-            row["sent"] = labelled.sent[row["claim"]]
+    for rows, sent in ((mine, labelled.sent), (theirs, labelled.sent_of_references)):
+        for row in rows:
+            if row["claim"] in sent:
+                row["sent"] = sent[row["claim"]]
     relevant = {d for row in theirs for d in row["passages"]}
     wrong = [row for row in mine if row["reference"] != ENTAILS]
     noise = [row for row in wrong if row["passages"]]

@@ -42,7 +42,9 @@ class LabelledAnswer:
     """Of each kind that was asked for, claim -> the probability that it is entailed, by the passage that most entails
     it; claims without one are left out."""
     sent: Mapping[str, str] = field(default_factory=dict)
-    """Claim -> what was checked in its place."""
+    """Claim of the answer -> what was checked in its place."""
+    sent_of_references: Mapping[str, str] = field(default_factory=dict)
+    """The same of the claims of the references."""
 
     @property
     def checks(self) -> Checks:
@@ -116,7 +118,10 @@ class _Labelling:
         self.by_passages = self._claims_by_passages()
         self.questions = self._questions()
         self.checker: Checker | NoScore | None = None
-        self.sent: dict[str, str] = {}
+        # claims of the answer and of the references -> what the checker is sent in their place: an equal claim may stand
+        # behind another sentence, and what is found of a reference must not depend on the answer
+        self.sent: Mapping[str, str] = {}
+        self.sent_of_references: dict[str, str] = {}
         # of a question's kind and number: claim -> probability
         self.probabilities: dict[str, dict[str, float]] = {}
         # a question without a text or a claim entails nothing, and is not asked
@@ -171,9 +176,8 @@ class _Labelling:
                 self.checker = missing
         example = self.example
         for reference, claims in zip(example.references, self.all_expected, strict=False):
-            self.sent |= sent_with(self.checker, claims, reference, example.asked)
-        # of equal claims of the answer and a reference, that of the answer counts
-        self.sent |= sent_with(self.checker, self.own_claims, example.answer or "", example.asked)
+            self.sent_of_references |= sent_with(self.checker, claims, reference, example.asked)
+        self.sent = sent_with(self.checker, self.own_claims, example.answer or "", example.asked)
 
     def calls(self, params: RagCheckerParams) -> list[list[Key]]:
         """The questions of each call: one, or several passages that a judge is shown together."""
@@ -203,7 +207,7 @@ class _Labelling:
         if isinstance(checker, NoScore):
             raise checker
         premise, claims = self.questions[key]
-        relations = await checker.relations(premise, self._as_sent(claims))
+        relations = await checker.relations(premise, self._as_sent(key[0], claims))
         greatest = self.probabilities.setdefault(self._name(*key), {})
         for claim, relation in zip(claims, relations, strict=True):
             if relation.entails is not None:
@@ -215,14 +219,15 @@ class _Labelling:
         assert isinstance(self.checker, JudgeChecker)
         claims = self.questions[keys[0]][1]
         texts = [self.questions[key][0] for key in keys]
-        numbers = await self.checker.entailing(texts, self._as_sent(claims))
+        numbers = await self.checker.entailing(texts, self._as_sent(keys[0][0], claims))
         return [
             [ENTAILS if d in entailing else NEUTRAL for entailing in numbers]
             for d in range(len(keys))
         ]
 
-    def _as_sent(self, claims: Claims) -> list[str]:
-        return [self.sent.get(claim, claim) for claim in claims]
+    def _as_sent(self, kind: str, claims: Claims) -> list[str]:
+        sent = self.sent if kind in OF_ANSWER else self.sent_of_references
+        return [sent.get(claim, claim) for claim in claims]
 
     def _name(self, kind: str, number: int) -> str:
         return kind if kind in self.by_passages else f"{kind} {number}"
@@ -236,6 +241,7 @@ class _Labelling:
                 len(self.passages),
                 {kind: self.probabilities.get(self._name(kind, k), {}) for kind in self.to_ask},
                 self.sent,
+                self.sent_of_references,
             )
             for k in range(count)
         ]
