@@ -152,7 +152,7 @@ def test_columns_of_raters_that_are_named_like_criteria_are_noticed_with_the_opt
     _, (notice,) = notices_of(file, raters=raters, label_columns=())
     assert notice == (
         "The columns coherence, expert_fluency are read as raters of one label, but are named like labels. If they are, "
-        "read each as a label of its own: label_columns='coherence,expert_fluency'"
+        "read each as a label of its own: label_columns=['coherence', 'expert_fluency']"
     )
     assert notices_of(file, raters=["ann"], label_columns=())[1] == []
     # a caller without the option is told nothing of it

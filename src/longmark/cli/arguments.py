@@ -18,7 +18,15 @@ from longmark.cli.exit_codes import UNREADABLE as UNREADABLE
 from longmark.cli.merging import OwnSwitch, OwnValue, merge
 from longmark.cli.parsing import show_only
 from longmark.judging import Judging
-from longmark.options import Option, declared, groups_of, line_name, title_of, values_of
+from longmark.options import (
+    Option,
+    declared,
+    groups_of,
+    line_name,
+    names_in,
+    title_of,
+    values_of,
+)
 from longmark.options.groups import (
     CALLS,
     BoundsOption,
@@ -77,8 +85,8 @@ def pairs(texts: Sequence[str], form: str) -> dict[str, str]:
 
 
 def split(texts: Sequence[str]) -> list[str]:
-    """The names in texts, separated by commas or by ends of lines."""
-    return [name.strip() for text in texts for name in re.split(r"[,\r\n]", text) if name.strip()]
+    """The names in texts, separated by commas or by ends of lines; `%2C` is a comma in a name."""
+    return [name for text in texts for name in names_in(text)]
 
 
 def orders(texts: Sequence[str], form: str) -> dict[str, list[str]]:
@@ -97,10 +105,11 @@ def classes_in(texts: Sequence[str]) -> list[str]:
 
 
 def scores_in(texts: Sequence[str]) -> list[str]:
-    """The names of metrics and scores in such texts, as rows have them."""
+    """The names of metrics and scores in such texts, as rows have them. In a parameter `%2C` stays as it is."""
     from longmark.metrics import canonical
 
-    return list(map(canonical, split(texts)))
+    names = [name.strip() for text in texts for name in re.split(r"[,\r\n]", text)]
+    return [canonical(name) for name in names if name]
 
 
 def model_names() -> str:
@@ -226,6 +235,7 @@ def add_options(
             in_file=form.in_file,
             **settings,
         )
+        vars(action).update(kind=form.kind)
         if form.part:
             merge(place, form, action, says)
     return place

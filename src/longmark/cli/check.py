@@ -21,6 +21,7 @@ from longmark.cli.arguments import (
     needs_stats,
     outputs_of,
 )
+from longmark.options import values_of
 from longmark.options.analyses import CheckGroups, MoreAssertions
 
 _ASSERTION = re.compile(r"[<>]|\s")
@@ -32,7 +33,7 @@ def add_to(verbs: Any) -> None:
     runs = "run folders or files of rows; behind them the assertions, each in quotes"
     add(verb, "runs", "RUN", runs, nargs="+")
     add_options(verb, MoreAssertions, ("assertions",), titled=True)
-    add_options(verb, MoreAssertions, ("source",), titled=True, dest="source")
+    add_options(verb, MoreAssertions, ("source",), titled=True)
     add_options(verb, MoreAssertions, ("undecided",), titled=True)
     add_composed(verb, CheckGroups)
     add_outputs(verb)
@@ -75,8 +76,8 @@ def check(arguments: argparse.Namespace) -> int:
 
     runs, texts = runs_and_assertions(arguments.runs)
     texts += arguments.assertions
-    if arguments.source is not None:
-        texts += assertions_in(arguments.source)
+    if source := values_of(MoreAssertions, arguments)["source"]:
+        texts += assertions_in(source)
     files = outputs_of(arguments, runs)
     if any(not isinstance(parsed(text), ScoreAssertion) for text in texts):
         needs_stats("check, with an assertion that compares,")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from longmark.errors import UserError
+from longmark.options import joined
 
 _SCORES = frozenset(("example_id", "metric", "score"))
 _LABELS = (frozenset(("example_id", "value")), frozenset(("a", "b", "choice")))
@@ -24,8 +25,8 @@ def validation(table: Path, run: str = "") -> list[str]:
         return []
     words = ["longmark", "metaeval", run or str(table), str(table)]
     words += [word for key, column in columns.keys.items() for word in ("--map", f"{key}={column}")]
-    words += ["--raters", ",".join(columns.raters)]
-    words += [] if run else ["--scores", ",".join(columns.scores)]
+    words += ["--raters", joined(columns.raters)]
+    words += [] if run else ["--scores", joined(columns.scores)]
     scores = f"the scores of {run or listed(columns.scores)}"
     return [
         f"To compare {scores} with the labels of people ({listed(columns.raters)}):",
@@ -49,7 +50,7 @@ def ratings_alone(table: Path, run: str = "RUN") -> list[str]:
     words += [word for field, column in renamed.items() for word in ("--map", f"{field}={column}")]
     criteria = len(named_like_criteria(columns.raters)) > 1
     option = "--label-columns" if criteria else "--raters"
-    words += [option, ",".join(columns.raters)] if columns.raters else []
+    words += [option, joined(columns.raters)] if columns.raters else []
     role = "label" if criteria else "rater"
     condition = f", if each of the columns of numbers is a {role}" if columns.raters else ""
     return [
@@ -64,7 +65,7 @@ def labels_beside(table: Path, run: str, id_columns: str, columns: Iterable[str]
     from longmark.report.format import listed
     from longmark.scores.columns_of_labels import named_like_criteria
 
-    labels = [name for name in named_like_criteria(columns) if "," not in name]
+    labels = named_like_criteria(columns)
     if not run or len(labels) < 2:
         return []
     words = [
@@ -75,7 +76,7 @@ def labels_beside(table: Path, run: str, id_columns: str, columns: Iterable[str]
         "--map",
         f"example_id={id_columns}",
         "--label-columns",
-        ",".join(labels),
+        joined(labels),
     ]
     return [
         f"To compare the scores of {run} with {listed(labels)}, if they are the labels of people:",

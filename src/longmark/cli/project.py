@@ -48,6 +48,7 @@ from longmark.cli.project_files import (
     moved,
     with_earlier_run,
 )
+from longmark.cli.project_lists import QUOTES, entries_of
 from longmark.metric_sources import names
 from longmark.models import config
 from longmark.models.config import Entry, sections
@@ -407,19 +408,15 @@ def _read(action: Option, value: Any) -> Any:
         return value
     if not is_list(action):
         return _one(action, value)
-    if isinstance(value, dict) and "=" in str(action.metavar):
-        value = [
-            f"{key}={','.join(map(str, entry)) if isinstance(entry, list) else entry}"
-            for key, entry in value.items()
-        ]
-    return [_one(action, entry) for entry in (value if isinstance(value, list) else [value])]
+    return [_one(action, entry) for entry in entries_of(action, value)]
 
 
 def _one(action: Option, value: Any) -> Any:
     if isinstance(value, bool) and action.metavar == "yes|no":
         return value
     if isinstance(value, bool) or not isinstance(value, str | int | float | date):
-        raise ValueError(f"expected {action.metavar or action.dest}, found {found(value)}")
+        quotes = QUOTES if isinstance(value, bool) and not action.type else ""
+        raise ValueError(f"expected {action.metavar or action.dest}, found {found(value)}{quotes}")
     read: Callable[[str], Any] = action.type if callable(action.type) else str
     try:
         converted = read(str(value))

@@ -15,8 +15,10 @@ share.
 from __future__ import annotations
 
 import dataclasses
+import re
+import shlex
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import MISSING, dataclass, field
 from functools import cache
@@ -233,6 +235,8 @@ def named(name: str, value: Any = _NOTHING, group: type | None = None) -> str:
             return f"--no-{word[2:]}"
         if isinstance(value, Mapping):
             return " ".join(f"{word} {_entry(key, entry)}" for key, entry in value.items())
+        if isinstance(value, list):
+            return f"{word} {shlex.quote(joined(value))}"
         plain = stands or (isinstance(value, str) and value and not any(map(str.isspace, value)))
         return f"{word} {value if plain or not isinstance(value, str) else repr(value)}"
     if value is _NOTHING:
@@ -242,10 +246,19 @@ def named(name: str, value: Any = _NOTHING, group: type | None = None) -> str:
     return f"{name}={value if stands else repr(value)}"
 
 
+def joined(names: Iterable[str]) -> str:
+    """Names as the command line takes them: with commas between them, and `%2C` for a comma in one."""
+    return ",".join(name.replace(",", "%2C") for name in names)
+
+
+def names_in(text: str) -> list[str]:
+    """The names in a text as the command line takes them."""
+    names = [name.strip() for name in re.split(r"[,\r\n]", text)]
+    return [re.sub("%2c", ",", name, flags=re.IGNORECASE) for name in names if name]
+
+
 def part_name(form: Option, value: Any = _NOTHING) -> str:
     """An option that is a part of another one, with its value: `--ray actors=8`, of a switch `--ray insecure`."""
-    import shlex
-
     merged, part = form.part.split()
     if value is _NOTHING or value is True:
         return f"--{merged} {part}"
@@ -254,12 +267,10 @@ def part_name(form: Option, value: Any = _NOTHING) -> str:
 
 def _entry(key: str, value: Any) -> str:
     """An entry of a mapping as the command line takes it: bounds with a colon, lists with commas."""
-    import shlex
-
     if isinstance(value, tuple):
         value = ":".join(f"{number:g}" for number in value)
     elif isinstance(value, list):
-        value = ",".join(value)
+        value = joined(value)
     text = f"{key}={value}"
     quoted = shlex.quote(text.replace("…", ""))  # no shell minds an ellipsis
     return text if quoted == text.replace("…", "") else shlex.quote(text)

@@ -11,7 +11,7 @@ from typing import Any
 from longmark.errors import UnknownName, UserError
 from longmark.options import named
 from longmark.records.values import folded
-from longmark.scores.label_forms import ColumnOptions, first_few
+from longmark.scores.label_forms import ColumnOptions, columns_listed, first_few
 
 _CRITERIA = frozenset(
     (
@@ -72,7 +72,7 @@ def criteria_as_raters(raters: Sequence[str]) -> str:
         return ""
     return (
         f"The columns {first_few(criteria)} are read as raters of one label, but are named like labels. If they are, read "
-        f"each as a label of its own: {named('label_columns', ','.join(criteria))}"
+        f"each as a label of its own: {named('label_columns', criteria)}"
     )
 
 
@@ -88,7 +88,7 @@ def a_line_a_label(
     )
     for column in columns:
         if column not in names:
-            hint = f"The columns are {first_few(names, 12)}."
+            hint = columns_listed(names)
             raise UnknownName(f"column in {option}", column, names, hint)
     if options.raters:
         raise UserError(f"{named('raters')} and {option} name the columns of one file; omit one")

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from longmark.errors import UserError
+from longmark.options import names_in
 from longmark.places import real
 from longmark.records import Answered, Row, Signature, Usage
 from longmark.records.files import NotJson, at, lines, parse_json
@@ -29,12 +30,8 @@ def paths_given(runs: str | Path | Iterable[str | Path]) -> list[Path]:
 
 
 def names_given(names: str | Iterable[str]) -> list[str]:
-    """Names in a list, or in one text, separated by commas."""
-    return (
-        [name.strip() for name in names.split(",") if name.strip()]
-        if isinstance(names, str)
-        else list(names)
-    )
+    """Names in a list, or in one text, separated by commas (`%2C` is a comma in a name)."""
+    return names_in(names) if isinstance(names, str) else list(names)
 
 
 def source_of(path: Path) -> Path:

@@ -36,6 +36,7 @@ from longmark.scores.label_forms import (
     SCORE_RATINGS,
     ColumnOptions,
     LabelForm,
+    columns_listed,
     first_few,
     order_for,
 )
@@ -136,7 +137,7 @@ class LabelColumns:
         first: Mapping[str, Any],
     ) -> None:
         """UnknownName for a column of the options that is not there; UserError for raters in a column and in columns."""
-        listed = f"The columns are {first_few(names, 12)}."
+        listed = columns_listed(names)
         for column in nested.never_seen:
             columns_and_paths = (*map(str, names), *paths.known(first))
             raise UnknownName(f"column in {named('mapping')}", column, columns_and_paths, listed)
@@ -204,7 +205,7 @@ class LabelColumns:
         by = self._options.by
         for column in by:
             if column not in names and folded(column) not in column_of:
-                listed = f"The columns are {first_few(names, 12)}."
+                listed = columns_listed(names)
                 raise UnknownName(f"column in {named('by')}", column, map(str, names), listed)
         if by:
             return tuple(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from longmark.options import on_command_line
 from longmark.records import paths
 from longmark.scores.answer_parts import CITATION, NAMED_UNITS, SENTENCE_END, SENTENCE_START
 from longmark.scores.answer_texts import A_SHA256, ANSWER_SHA256, B_SHA256
@@ -168,8 +169,18 @@ def order_for(order: Mapping[str, Sequence[str]], label: str) -> Sequence[str]:
     return order.get(label) or order.get(label.removesuffix(f".{FINAL}"), ())
 
 
-def first_few(names: Iterable[object], most: int = 5) -> str:
-    """Some names for a message, and how many more there are."""
+def columns_listed(names: Iterable[object], of_file: str = "") -> str:
+    """The columns of a file, for an error about one that it does not have."""
     listed = list(map(str, names))
+    escape = " (%2C is a comma in one)" if any("," in name for name in listed) else ""
+    return f"The columns{of_file} are {first_few(listed, 12)}{escape if on_command_line() else ''}."
+
+
+def first_few(names: Iterable[object], most: int = 5) -> str:
+    """Some names for a message, and how many more there are; in quotes where a comma in one would hide its end, which
+    the command line takes as `%2C`."""
+    listed = list(map(str, names))
+    if any("," in name for name in listed[:most]):
+        listed = [f'"{name}"' for name in listed]
     unlisted = len(listed) - most
     return ", ".join(listed[:most]) + (f" and {unlisted:,} more" if unlisted > 0 else "")

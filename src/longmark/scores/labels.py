@@ -53,6 +53,7 @@ from longmark.scores.label_forms import (
     ColumnOptions,
     LabelForm,
     LabelTool,
+    columns_listed,
     first_few,
     order_for,
 )
@@ -265,7 +266,7 @@ class Labels(Observations):
             if isinstance(record, Mapping):
                 first = first or record
                 of_tool.fields.see(record)
-        listed = f"The columns are {first_few(first, 12)}."
+        listed = columns_listed(first)
         for path in filter(None, mapping.values()):
             if path in of_tool.fields.never_seen:
                 raise UnknownName(f"column in {named('mapping')}", path, paths.known(first), listed)

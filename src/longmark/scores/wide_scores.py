@@ -20,7 +20,7 @@ from longmark.records.values import Problem, folded, found, missing
 from longmark.records.values import name as name_of
 from longmark.records.write import of_spreadsheet
 from longmark.scores.answers import ScoredParts
-from longmark.scores.label_forms import first_few
+from longmark.scores.label_forms import columns_listed
 from longmark.scores.label_values import EMPTY_CELLS, plain_value
 
 _KEYS = ("example_id", "system", "question_id")
@@ -79,7 +79,7 @@ def _records(path: Path) -> Iterator[tuple[int, Any]]:
 def _key_columns(
     path: Path, names: Mapping[str, None], columns: Sequence[str], mapping: Mapping[str, str]
 ) -> dict[str, str]:
-    listed = f"The columns of {path} are {first_few(names, 12)}."
+    listed = columns_listed(names, f" of {path}")
     for column in columns:
         if column not in names:
             option = named("scores", group=MetaevalGroups)
