@@ -122,6 +122,24 @@ def test_a_mean_that_unscored_answers_could_move_below_its_limit_is_undecided(
     assert "with unscored answers as 0 it is 0.7800" in open_.line
 
 
+def test_unscored_answers_to_one_question_are_one_question_that_went_wrong(tmp_path: Path) -> None:
+    """Twenty questions of four answers, of which one has no score: with its answers as 0 the bound is Clopper and
+    Pearson's for 19 of 20, .7513. As four questions of their own they would have left it at .775."""
+    rows = [
+        row(f"{question}-{k}", RELEVANCE, None if question == 7 else 1.0, question_id=f"{question}")
+        for question in range(20)
+        for k in range(4)
+    ]
+    summary = summarise([write_run(tmp_path / "run", [], rows, manifest())])
+    outcome = {}
+    for limit in (0.75, 0.76):
+        (gate,) = gates_of([f"{RELEVANCE} mean >= {limit}"], METRICS, {RELEVANCE: (0.0, 1.0)})
+        (outcome[limit],) = check_gates([gate], summary)
+    assert outcome[0.75].met
+    assert (outcome[0.76].result, outcome[0.76].met) == ("undecided", False)
+    assert "undecided: with unscored answers as 0 it is 0.7512" in outcome[0.76].line
+
+
 def test_every_answer_names_the_worst_that_fail(tmp_path: Path) -> None:
     missed = checked(
         tmp_path / "a", f"{RELEVANCE} every answer >= .3", [0.9, 0.1, 0.3, 0.2, 0.29, 0.25]

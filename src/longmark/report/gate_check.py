@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from copy import deepcopy
 from dataclasses import dataclass, replace
 
 from longmark.assertions.grammar import AT_MOST, MEAN, SAMPLE_MEAN
@@ -271,21 +270,18 @@ def _with_interval(gate: Gate, cell: Cell, test: _GateTest) -> _GateTest:
 def _with_unscored(
     gate: Gate, cell: Cell, end: float, *, best: bool = False
 ) -> tuple[float, float]:
-    """What an unscored answer counts as where it is the worst (or best) for the gate, and the bound or mean then, each
-    such answer a cluster of its own. Without bounds it is the worst score, and the end moves as the mean does.
-    end: the lower one for a gate on the least mean, the upper one for the best of it."""
+    """What an unscored answer counts as where it is the worst (or best) for the gate, and the bound or mean then.
+    Without bounds it is the worst score, and the end moves as the mean does. end: the lower one for a gate on the least
+    mean, the upper one for the best of it."""
     unscored = cell.n - cell.scored
     lower = gate.above is not best  # the side on which the worst (or best) scores lie
-    if cell.bounded is None or gate.kind == SAMPLE_MEAN:
+    if cell.filled is None or cell.bounded is None or gate.kind == SAMPLE_MEAN:
         extreme = (cell.least if lower else cell.greatest) or 0.0
         if cell.bounded is not None:
             extreme = cell.bounded.lo if lower else cell.bounded.hi
         return extreme, (cell.scored * end + unscored * extreme) / cell.n
-    scores = deepcopy(cell.bounded)
-    extreme = scores.lo if lower else scores.hi
-    for _ in range(unscored):
-        scores.add(extreme)
-    return extreme, _bound(scores, gate, lower=lower)
+    scores = cell.filled[0 if lower else 1]
+    return scores.lo if lower else scores.hi, _bound(scores, gate, lower=lower)
 
 
 def _too_few(gate: Gate, scores: BoundedScores | None, needed: int | None, clusters: str) -> str:

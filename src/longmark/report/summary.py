@@ -39,7 +39,8 @@ class Cell:
     """One metric and system. n: rows, `scored` of them with a score; interval: CI of the mean, by `method`, or None for
     a `reason`; least, greatest: extreme scores; unscored: why rows have no score; clusters: how many the scores
     belong to, None if each is one; effective: as many of one size; choices: of pairs, the shares of a, tie and
-    b; bounded: the scores of a bounded metric; counts: limit -> the scores beyond it; level: of the interval."""
+    b; bounded: the scores of a bounded metric; counts: limit -> the scores beyond it; level: of the interval; filled:
+    `bounded` with unscored rows as the least and as the greatest score, each in its cluster, None where all have one."""
 
     metric: str
     system: str
@@ -58,6 +59,9 @@ class Cell:
     bounded: BoundedScores | None = field(default=None, repr=False, compare=False)
     counts: Mapping[Limit, Extremes] = field(default_factory=dict, compare=False)
     level: float = 0.95
+    filled: tuple[BoundedScores, BoundedScores] | None = field(
+        default=None, repr=False, compare=False
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +204,10 @@ def summary_of(
                 )
                 cell = replace(cell, choices=shares)
             of_limits = {limit: extremes.get(key, Extremes()) for limit, extremes in beyond.items()}
-            cells.append(replace(cell, bounded=bounded.get(key), counts=of_limits, level=level))
+            cell = replace(cell, bounded=bounded.get(key), counts=of_limits, level=level)
+            if cell.bounded is not None and scored < rows:
+                cell = replace(cell, filled=_filled(index, key, cell.bounded))
+            cells.append(cell)
     lines = (
         signature.line(name)
         for name in names
@@ -231,6 +238,19 @@ def _counted(groups: Iterable[Sequence[float]], scores: BoundedScores) -> Iterat
     for group in groups:
         scores.add(*group)
         yield group
+
+
+def _filled(
+    index: Observations, key: tuple[int, int], bounded: BoundedScores
+) -> tuple[BoundedScores, BoundedScores]:
+    """The scores of a metric and system with unscored rows as the least and as the greatest score. A question whose
+    answers all lack a score is one that went wrong, not several."""
+    lowest = BoundedScores(bounded.lo, bounded.hi)
+    highest = BoundedScores(bounded.lo, bounded.hi)
+    for rows in index.clusters_of(*key):
+        for filled, extreme in ((lowest, bounded.lo), (highest, bounded.hi)):
+            filled.add(*(extreme if score is None else score for score in rows))
+    return lowest, highest
 
 
 def _bounded(facts: MetricFacts) -> BoundedScores | None:

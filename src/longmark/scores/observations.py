@@ -187,6 +187,15 @@ class Observations(ObservationTable):
         for key, rows in groupby(self._db.execute(query), itemgetter(0, 1)):
             yield key, ([score for *_, score in group] for _, group in groupby(rows, itemgetter(2)))
 
+    def clusters_of(self, metric: int, system: int) -> Iterator[list[float | None]]:
+        """The rows of one metric and system as a list for each cluster, None for one without a score."""
+        query = (
+            f"SELECT {_CLUSTER} AS name, score FROM scores JOIN examples ON number = example "
+            "WHERE metric = ? AND scores.system = ? ORDER BY name"
+        )
+        rows = self._db.execute(query, (metric, system))
+        return ([score for _, score in group] for _, group in groupby(rows, itemgetter(0)))
+
     def by_question(self, metric: str) -> Iterator[QuestionMean]:
         """The mean scores of a metric, by question; none of answers whose question is not known."""
         query = (

@@ -105,7 +105,7 @@ class Summaries:
             try:
                 summary, verdict = _summary(run)
                 cells = (
-                    replace(cell, bounded=None) for cell in summary.cells
+                    replace(cell, bounded=None, filled=None) for cell in summary.cells
                 )  # every score, for gates
                 summary = replace(summary, cells=tuple(cells))
             except UserError as error:
