@@ -236,6 +236,22 @@ def test_look_shows_the_turns(capsys: pytest.CaptureFixture[str]) -> None:
     )
 
 
+def test_look_shows_both_conversations_of_a_battle(capsys: pytest.CaptureFixture[str]) -> None:
+    turns = {
+        side: [{"role": "user", "text": "Deep?"}, {"role": "assistant", "text": f"{side} says so."}]
+        for side in "ab"
+    }
+    battle = {"id": "1", "question": "Why?", "a": "So.", "b": "No.", "a_system": "one"}
+    battle |= {"b_system": "two", "turns": turns["a"], "b_turns": turns["b"]}
+    write_jsonl(Path("b.jsonl"), [battle])
+    assert in_process(["look", "b.jsonl"]) == 0
+    printed = capsys.readouterr().out
+    assert "1 pair read, 2 systems" in printed
+    of_a, _, of_b = printed.partition("  b_turns     2 user, 1 assistant\n")
+    assert "2 assistant a says so." in of_a.partition("  turns       2 user, 1 assistant\n")[2]
+    assert "2 assistant b says so." in of_b
+
+
 def test_a_project_file_and_init_have_the_mode(capsys: pytest.CaptureFixture[str]) -> None:
     assert in_process(["init", "a.jsonl", "--turns", "each"]) == 0
     assert "turns: each" in Path("longmark.yaml").read_text()

@@ -99,6 +99,19 @@ def test_answers_that_follow_the_same_turns_are_shown_as_they_are() -> None:
     assert pair.side("b").turns == prompted
 
 
+def test_the_question_of_a_pair_ends_the_turns_of_both_sides() -> None:
+    turns = [{"role": "user", "text": "Hi"}, {"role": "assistant", "text": "A"}]
+    own_turns = [turns[0], {"role": "assistant", "text": "B"}]
+    record = {"question": "Then?", "a": "x", "b": "y", "turns": turns, "b_turns": own_turns}
+    (pair,) = Reading([record])
+    assert isinstance(pair, Pair)
+    assert said(pair.turns_of("a")) == ["user: Hi", "assistant: A", "user: Then?"]
+    assert said(pair.turns_of("b")) == ["user: Hi", "assistant: B", "user: Then?"]
+    asked = {"role": "user", "text": "Then?"}
+    (same,) = Reading([record | {"turns": [*turns, asked], "b_turns": [*own_turns, asked]}])
+    assert same == pair
+
+
 @pytest.mark.parametrize("suffix", [".jsonl", ".csv", ".parquet"])
 def test_the_turns_of_both_sides_outlast_a_file(tmp_path: Path, suffix: str) -> None:
     before = pairs("arena-battles.jsonl")[1:]

@@ -8,7 +8,7 @@ import shutil
 import sys
 import textwrap
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from longmark.cli.first_look import by_proposal, first_look
 from longmark.cli.metric_menu import (
@@ -21,7 +21,7 @@ from longmark.cli.next_steps import labels_beside, ratings_alone, validation, wi
 from longmark.engine.look import Allowed, Look
 from longmark.errors import UserError
 from longmark.progress import counted
-from longmark.records import Pair, proposals
+from longmark.records import Pair, Turn, proposals
 from longmark.records.files import one_line
 from longmark.report.format import listed
 
@@ -103,20 +103,9 @@ def _lines(seen: Look) -> Iterator[str]:
         )
         for name, text in texts.items():
             yield f"  {name:<11} {'(missing)' if text is None else one_line(text) or '(empty)'}"
-        earlier = len(example.turns) - _TURNS
-        roles = Counter(turn.role for turn in example.turns)
-        if example.turns:
-            yield f"  {'turns':<11} {', '.join(f'{count:,} {role}' for role, count in roles.items())}"
-        if earlier > 0:
-            yield f"  {'':<11} {counted(earlier, 'turn')} before these"
-        for number, turn in enumerate(example.turns, 1):
-            if number > earlier:
-                turn_parts = (
-                    turn.text,
-                    *turn.calls,
-                    *(f"[{counted(len(turn.contexts), 'passage')}]" for _ in turn.contexts[:1]),
-                )
-                yield f"  {f'{number} {turn.role}':<11} {one_line(' '.join(filter(None, turn_parts))) or '(empty)'}"
+        yield from _conversation("turns", example.turns)
+        if isinstance(example, Pair):
+            yield from _conversation("b_turns", example.b_turns)
         for number, passage in enumerate(example.contexts[:_PASSAGES], 1):
             yield f"  {f'context {number}':<11} {one_line(passage.text)}"
         if len(example.contexts) > _PASSAGES:
@@ -127,6 +116,24 @@ def _lines(seen: Look) -> Iterator[str]:
     left = ", ".join(f"{count:,} {kind}" for kind, count in sorted(seen.ignored.items()))
     if left or not seen.kept:
         yield f"Not read: {left or 'nothing'}"
+
+
+def _conversation(field: str, turns: Sequence[Turn]) -> Iterator[str]:
+    """How many turns there are of each role, and the last ones."""
+    earlier = len(turns) - _TURNS
+    roles = Counter(turn.role for turn in turns)
+    if turns:
+        yield f"  {field:<11} {', '.join(f'{count:,} {role}' for role, count in roles.items())}"
+    if earlier > 0:
+        yield f"  {'':<11} {counted(earlier, 'turn')} before these"
+    for number, turn in enumerate(turns, 1):
+        if number > earlier:
+            turn_parts = (
+                turn.text,
+                *turn.calls,
+                *(f"[{counted(len(turn.contexts), 'passage')}]" for _ in turn.contexts[:1]),
+            )
+            yield f"  {f'{number} {turn.role}':<11} {one_line(' '.join(filter(None, turn_parts))) or '(empty)'}"
 
 
 def _kept(seen: Look) -> Iterator[str]:

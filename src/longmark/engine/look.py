@@ -104,7 +104,7 @@ def look(examples: ExampleSource, *, limit: int = FIRST, **reading: Any) -> Look
         if len(first) < _EXAMPLES:
             first.append((source.line, example))
         counts.update(name for name in _FIELDS if _has(example, name))
-        systems[example.system or ""] += 1
+        systems.update(_systems(example))
         for column, value in example.meta.items():
             kept_columns[column] = kept_columns.get(column, False) or proposals.is_text([value])
         for name, chosen in loaded.items():
@@ -161,6 +161,13 @@ def _has(example: Answered, name: str) -> bool:
     if "claims" in name:
         return getattr(example, name, None) is not None
     return not metrics.is_missing(example, name) and getattr(example, name) != {}
+
+
+def _systems(example: Answered) -> set[str]:
+    """The systems of an example's answers; "" is one without a name."""
+    if isinstance(example, Pair) and (example.a_system or example.b_system):
+        return {example.a_system or "", example.b_system or ""}
+    return {example.system or ""}
 
 
 def _missing(chosen: Selected, example: Answered) -> set[str]:

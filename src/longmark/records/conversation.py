@@ -255,6 +255,12 @@ def completed(fields: dict[str, Any], pair: bool) -> dict[str, Any]:
     return {**read, **with_turns, **({"meta": read["meta"]} if "meta" in read else {})}
 
 
+def asking(turns: Sequence[Turn], question: str) -> tuple[Turn, ...]:
+    """The turns before an answer, with the question at their end unless it is the last that was asked in them."""
+    last_asked = next((turn.text for turn in reversed(turns) if turn.role == "user"), None)
+    return tuple(turns) if last_asked == question else (*turns, Turn(role="user", text=question))
+
+
 def reading_at(
     turns: Sequence[Turn], places: Sequence[int], meta: Mapping[str, Any]
 ) -> dict[str, Any]:

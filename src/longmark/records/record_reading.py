@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from longmark.options import named
 from longmark.records.cited import CitedSource, sources_of
-from longmark.records.conversation import completed
+from longmark.records.conversation import asking, completed
 from longmark.records.example import Example
 from longmark.records.files import flaw
 from longmark.records.messages import JSON_BEGINS, parsed
@@ -151,6 +151,8 @@ class RecordReading:
                     completed(fields, bool(self.pair)) if "turns" in fields else fields
                 )
                 if self.pair:
+                    if (turns := self.pair.get("b_turns")) and fields.get("question") is not None:
+                        self.pair["b_turns"] = asking(turns, fields["question"])
                     return Pair(**completed_fields, **self.pair)
                 return Example(**completed_fields)
         except Problem as problem:
