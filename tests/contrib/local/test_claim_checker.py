@@ -205,6 +205,7 @@ def test_a_sentence_longer_than_a_window_is_cut_between_words():
     ("premise", "claim", "error", "said"),
     [
         (" \n", "The dam broke.", RequestRefused, "the evidence is empty"),
+        ("\u200b\u00ad\ufeff", "The dam broke.", RequestRefused, "the evidence is empty"),
         ("The dam broke.", "  ", RequestRefused, "a claim is empty"),
         (
             "The dam broke. " * 300_000,
@@ -400,6 +401,7 @@ def test_settings_of_a_name():
         ("embedded@threshold=1", "a probability between 0 and 1"),
         ("embedded@threshold=nan", "a probability between 0 and 1"),
         ("embedded@threshold", "a probability between 0 and 1"),
+        ("embedded@threshold=0.5,threshold=0.7", "threshold is set twice"),
         ("embedded@thresh=0.5", "'thresh=0.5' is no setting"),
         ("embedded@language=de", "'language=de' is no setting"),
         ("embedded@context=all", "'context=all' is no setting"),

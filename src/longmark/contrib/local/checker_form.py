@@ -64,8 +64,12 @@ def checker_settings(name: str) -> CheckerSettings:
             f"checker, write --checker {model} --prompt checker"
         )
     settings = CheckerSettings(kind, model=model)
+    keys: set[str] = set()
     for setting in filter(None, settings_text.split(",")):
         key, _, value = setting.partition("=")
+        if key in keys:
+            raise errors.UserError(f"--checker {name}: {key} is set twice; leave one out")
+        keys.add(key)
         if key == "threshold":
             settings = replace(settings, threshold=_probability(name, key, value))
         elif key == "overlap":

@@ -294,11 +294,11 @@ class ClaimChecker:
     # Texts ---------------------------------------------------------------------------------------------------------
 
     def _check(self, premise: str, hypotheses: Sequence[str]) -> None:
-        if not premise.strip():
+        if _is_blank(premise):
             raise errors.RequestRefused(
                 f"{self.name}: the evidence is empty, so it supports nothing"
             ).unsent()
-        if any(not hypothesis.strip() for hypothesis in hypotheses):
+        if any(map(_is_blank, hypotheses)):
             raise errors.RequestRefused(
                 f"{self.name}: a claim is empty, so there is nothing to check"
             ).unsent()
@@ -436,6 +436,11 @@ class ClaimChecker:
 def _normal(text: str) -> str:
     """As the tokenizer that the adapter was trained with normalises a text."""
     return unicodedata.normalize("NFC", text)
+
+
+def _is_blank(text: str) -> bool:
+    """Whether nothing of a text is seen: a character of width zero is neither a space nor printable."""
+    return not any(character.isprintable() and not character.isspace() for character in text)
 
 
 def _foreign(text: str) -> bool:
