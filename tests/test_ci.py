@@ -256,7 +256,10 @@ def test_a_pull_request_is_compared_with_the_last_push_to_its_branch(tmp_path: P
     scored(runner.work, "a b c d")
     runner.run()
     assert runner.code == 0, runner.log
-    assert "does not exist yet, so this run is compared with nothing" in runner.summary
+    assert (
+        "**No base:** --base main does not exist yet, so this run is compared with nothing"
+        in runner.summary
+    )
     assert "kept" not in runner.outputs, "a pull request makes no base"
     runner.context["github.event_name"] = "push"
     runner.run()

@@ -545,9 +545,22 @@ def test_a_base_that_is_not_there_yet_is_a_notice_and_no_failure(
     notice = "--base kept does not exist yet, so this run is compared with nothing"
     assert notice in capsys.readouterr().err
     _, summary, data = read()
-    assert "does not exist yet" in summary
+    place = summary.index(f"**No base:** {notice}")
+    assert place < summary.index("| metric |"), "before the figures"
     assert any(notice in line for line in data["notices"])
     assert data["changes"] == []
+
+
+def test_a_summary_names_no_folder_of_the_machine_for_a_base_that_is_not_there(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("scipy")
+    lengths("first", 4)
+    assert scored("first", "--base", str(tmp_path / "bases" / "main"), *FILES) == 0
+    assert f"--base {tmp_path}/bases/main does not exist yet" in capsys.readouterr().err
+    _, summary, data = read()
+    assert "**No base:** --base main does not exist yet" in summary
+    assert not any(str(tmp_path) in line for line in (summary, *data["notices"]))
 
 
 def test_a_base_that_is_no_run_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

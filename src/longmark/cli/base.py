@@ -10,6 +10,7 @@ import argparse
 import difflib
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -66,34 +67,61 @@ def check_primary(arguments: argparse.Namespace, scores: Sequence[str]) -> None:
 
 def leave_out_absent(arguments: argparse.Namespace) -> None:
     """Where the base is not there yet, as in the first run of a build: the run is scored and compared with nothing, and
-    a notice says so (`arguments.no_base`), on standard error and in the summary. UserError with --require-base: for a
-    build that has a base, a wrong path would otherwise pass each time."""
+    `arguments.no_base` says so, on standard error and where a summary has its gates. UserError with --require-base: for
+    a build that has a base, a wrong path would otherwise pass each time."""
     if not arguments.base or os.path.lexists(arguments.base):
         return
     if arguments.out is not None and real(arguments.out) == real(arguments.base):
         return  # `check` refuses the run itself
-    near = _near_runs(arguments.base, arguments.out)
-    hint = f" Did you mean {' or '.join(near)}?" if near else ""
-    if arguments.require_base:
-        raise UserError(f"--base {arguments.base} does not exist, and --require-base is set.{hint}")
-    gate = "; --fail-if-worse tested nothing" if arguments.fail_if_worse else ""
-    arguments.no_base = (
-        f"--base {arguments.base} does not exist yet, so this run is compared with nothing{gate}. It can be the base of "
-        f"the next one.{hint}"
+    absent = AbsentBase(
+        arguments.base,
+        _near_runs(arguments.base, arguments.out),
+        gate=bool(arguments.fail_if_worse),
     )
+    if arguments.require_base:
+        raise UserError(
+            f"--base {absent.base} does not exist, and --require-base is set.{absent.hint()}"
+        )
+    arguments.no_base = absent
     arguments.base = None
     arguments.fail_if_worse = False
     arguments.margin = []
 
 
-def _near_runs(base: Path, out: Path | None) -> list[str]:
+@dataclass(frozen=True)
+class AbsentBase:
+    """A base that is not there yet. near: runs beside it whose names are most like its own; gate: --fail-if-worse."""
+
+    base: Path
+    near: Sequence[Path]
+    gate: bool
+
+    def hint(self, *, published: bool = False) -> str:
+        names = [_name(folder, published) for folder in self.near]
+        return f" Did you mean {' or '.join(names)}?" if names else ""
+
+    def notice(self, *, published: bool = False) -> str:
+        """published: for a summary, whose readers are not on this machine."""
+        gate = "; --fail-if-worse tested nothing" if self.gate else ""
+        return (
+            f"--base {_name(self.base, published)} does not exist yet, so this run is compared with nothing{gate}. It can "
+            f"be the base of the next one.{self.hint(published=published)}"
+        )
+
+
+def _name(folder: Path, published: bool) -> str:
+    """As it was written; where it is published, of an absolute path the last part."""
+    return folder.name if published and folder.is_absolute() else str(folder)
+
+
+def _near_runs(base: Path, out: Path | None) -> list[Path]:
     """The runs beside a base that is not there whose names are most like its own."""
     try:
         folders = [folder for folder in base.parent.iterdir() if is_run(folder)]
     except OSError:
         return []
     names = [folder.name for folder in folders if out is None or real(folder) != real(out)]
-    return [str(base.parent / name) for name in difflib.get_close_matches(base.name, names, 2, 0.8)]
+    return [base.parent / name for name in difflib.get_close_matches(base.name, names, 2, 0.8)]
 
 
 def is_run(folder: Path) -> bool:

@@ -163,7 +163,7 @@ def _checked_options(arguments: argparse.Namespace, examples: KeptFile) -> RunOp
             refuse_unknown(arguments.cluster, _lenient(examples, arguments))
     with problems.noted():
         outputs_of(arguments, [arguments.examples])
-    arguments.no_base = ""
+    arguments.no_base = None
     if any(getattr(arguments, name) for name in base.OPTIONS):
         with problems.noted():
             base.leave_out_absent(arguments)
@@ -260,8 +260,9 @@ def _conclude(
         cluster = cluster_of(arguments.cluster, [result.folder])
         limits = limits_of(arguments.fail_under) if gates else frozenset()
         summary = summarise([result.folder], cluster, by=split(arguments.by), limits=limits)
-        notices = tuple(filter(None, (*summary.notices, arguments.no_base)))
-        for notice in notices:
+        notices = summary.notices
+        absent = [arguments.no_base.notice()] if arguments.no_base else []
+        for notice in (*notices, *absent):
             print(notice, file=sys.stderr)
         _print_summary(summary)
         print(f"\n{_spent(spent, again.spent)}")
@@ -296,6 +297,7 @@ def _conclude(
                 **paid,
                 notices=notices,
                 changes=changes,
+                no_base=arguments.no_base.notice(published=True) if arguments.no_base else "",
                 folder=result.folder,
             ),
             files,

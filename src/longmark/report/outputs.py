@@ -75,8 +75,8 @@ class Outcome:
     """What a verb found. name: of what it is about, the same each time; says: the conclusion in a sentence; table: the
     result for people; spent: calls, tokens and dollars, if they are not those of the rows; canary: the part of spent
     that `--canary` took, None without one; error: why there is no valid result, "" if there is; differences: of a
-    comparison; changes: against a base run; folder: of the run that was made; gate_noun: what the gates are called;
-    lenient: one that is undecided does not fail the build."""
+    comparison; changes: against a base run; no_base: why there are none although one was named; folder: of the run that
+    was made; gate_noun: what the gates are called; lenient: one that is undecided does not fail the build."""
 
     verb: str
     name: str
@@ -91,6 +91,7 @@ class Outcome:
     canary: Any = None
     notices: Sequence[str] = ()
     changes: Sequence[Change] = ()
+    no_base: str = ""
     folder: Path | None = None
     gate_noun: str = "gate"
     lenient: bool = False
@@ -240,6 +241,8 @@ def _summary(outcome: Outcome) -> Iterator[str]:
     for change in outcome.changes:  # what a reader decides by comes first, its figures below
         about = f"{change.base}, {change.system}" if change.system else change.base
         yield f"**Against {escaped(about)}:** {escaped(change.says, _TEXT * 5)}\n"
+    if outcome.no_base:
+        yield f"**No base:** {escaped(outcome.no_base, _TEXT)}\n"
     if outcome.gates:
         gates = counted(len(outcome.gates), outcome.gate_noun)
         undecided = sum(not gate.met for gate in outcome.gates) - failed
@@ -387,7 +390,7 @@ def as_json(outcome: Outcome) -> bytes:
         "canary_cost": {name: getattr(outcome.canary, name) for name in counts}
         if outcome.canary
         else None,
-        "notices": list(outcome.notices),
+        "notices": [*outcome.notices, *filter(None, [outcome.no_base])],
     }
     return json.dumps(data, indent=1, allow_nan=False).encode() + b"\n"
 
