@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from longmark.records import Example
-from longmark.records.notation import reference_name, resolved
+from longmark.records.path_functions import reference_name, resolved
 from longmark.records.read import Reading
 
 OP = "weave:///people/cities/op/"

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from longmark.records.notation import distinct, short
+from longmark.records.path_functions import distinct, short
 
 BESIDE = ("Status", "Score", "Named Scores", "Grader Reason", "Comment")
 """The columns behind each answer in promptfoo 0.123 (its CSV)."""

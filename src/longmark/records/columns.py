@@ -22,8 +22,8 @@ from longmark.records.conversation import turns_of
 from longmark.records.example import Example
 from longmark.records.expected import HOLDS
 from longmark.records.files import NotJson, parse_json
-from longmark.records.notation import instructed
 from longmark.records.pair import Answered
+from longmark.records.path_functions import instructed
 from longmark.records.predictions import PredictedAnswers
 from longmark.records.record_reading import BadRecord, RecordReading, sources_of_reply
 from longmark.records.turn import contexts_of, references_of
