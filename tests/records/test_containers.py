@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 from longmark.errors import BadInput, UnknownName, UserError
 from longmark.records import Example, containers, sheets
 from longmark.records.read import Reading
+from longmark.records.table_titles import from_the_names
 
 TOOLS = Path(__file__).parent / "tools"
 NILE = {"question": "Where is the Nile?", "answer": "In Africa."}
@@ -212,8 +213,8 @@ def test_a_mapping_replaces_what_a_shape_reads() -> None:
 
 
 # Other files ----------------------------------------------------------------------------------------------------------
-def sheet(path: Path, rows: list[list[Any]]) -> None:
-    """A minimal .xlsx file: texts, numbers, and dates as days since 1899-12-30."""
+def sheet(path: Path, rows: list[list[Any]], before: list[list[Any]] | None = None) -> None:
+    """A minimal .xlsx file: texts, numbers, and dates as days since 1899-12-30. before: another sheet, the first."""
 
     def cell(value: Any) -> str:
         if isinstance(value, str):
@@ -232,10 +233,12 @@ def sheet(path: Path, rows: list[list[Any]]) -> None:
     def link(name: str, kind: str, target: str) -> str:
         return f'<Relationship Id="{name}" Type="{office}/{kind}" Target="{target}"/>'
 
-    sheets = '<sheets><sheet name="A" sheetId="1" r:id="b"/></sheets>'
+    first = "" if before is None else '<sheet name="B" sheetId="2" r:id="d"/>'
+    sheets = f'<sheets>{first}<sheet name="A" sheetId="1" r:id="b"/></sheets>'
     styles = '<cellXfs><xf numFmtId="0"/><xf numFmtId="14"/></cellXfs>'
     parts = link("b", "worksheet", "worksheets/a.xml") + link("c", "styles", "styles.xml")
-    body = "".join(f"<row>{''.join(map(cell, row))}</row>" for row in rows)
+    parts += "" if before is None else link("d", "worksheet", "worksheets/b.xml")
+    members = {"a": rows} | ({} if before is None else {"b": before})
     with zipfile.ZipFile(path, "w") as file:
         file.writestr(
             "_rels/.rels", f"{head}{link('a', 'officeDocument', 'xl/workbook.xml')}</Relationships>"
@@ -243,9 +246,12 @@ def sheet(path: Path, rows: list[list[Any]]) -> None:
         file.writestr("xl/workbook.xml", f'<workbook {main} xmlns:r="{office}">{sheets}</workbook>')
         file.writestr("xl/_rels/workbook.xml.rels", f"{head}{parts}</Relationships>")
         file.writestr("xl/styles.xml", f"<styleSheet {main}>{styles}</styleSheet>")
-        file.writestr(
-            "xl/worksheets/a.xml", f"<worksheet {main}><sheetData>{body}</sheetData></worksheet>"
-        )
+        for name, member in members.items():
+            body = "".join(f"<row>{''.join(map(cell, row))}</row>" for row in member)
+            file.writestr(
+                f"xl/worksheets/{name}.xml",
+                f"<worksheet {main}><sheetData>{body}</sheetData></worksheet>",
+            )
 
 
 def test_a_sheet_is_read_like_cells(tmp_path: Path) -> None:
@@ -262,6 +268,63 @@ def test_a_sheet_is_read_like_cells(tmp_path: Path) -> None:
     )
     assert one.meta == {"day": "2026-11-02"}
     assert (two.answer, len(two.contexts)) == (None, 1)
+
+
+NAMES, VALUES = ["question", "answer"], ["Where?", "In Africa."]
+
+
+@pytest.mark.parametrize(
+    ("rows", "before"),
+    [
+        ([["Answers of the pilot", None], [None, None], NAMES, VALUES], None),
+        ([["Pilot", None], ["by Ada", None], NAMES, VALUES], None),
+        ([NAMES, VALUES], [["Read me first"], ["By Ada, in May"]]),
+        ([["Pilot", None], NAMES, VALUES], [["Version", "2"]]),
+    ],
+)
+def test_titles_above_a_table_and_a_sheet_of_remarks_before_it_are_no_columns(
+    tmp_path: Path, rows: list[list[Any]], before: list[list[Any]] | None
+) -> None:
+    sheet(tmp_path / "a.xlsx", rows, before)
+    (example,) = read(tmp_path / "a.xlsx")
+    assert (example.question, example.answer) == ("Where?", "In Africa.")
+
+
+ROWS_OF_A_SHEET = st.lists(
+    st.lists(st.sampled_from(["", "x", "question", "In Africa."]), min_size=1, max_size=3),
+    max_size=8,
+)
+
+
+@given(ROWS_OF_A_SHEET)
+def test_of_a_sheet_nothing_is_left_out_but_titles(rows: list[list[str]]) -> None:
+    from_names = [row for _, row in from_the_names(iter(list(enumerate(rows))))]
+    filled = [row for row in rows if any(row)]
+    left_out = filled[: len(filled) - len([row for row in from_names if any(row)])]
+    assert filled == [*left_out, *(row for row in from_names if any(row))]
+    assert all(sum(map(bool, row)) == 1 and "question" not in row for row in left_out)
+    assert len(left_out) <= 5
+    assert not left_out or sum(map(bool, from_names[0])) > 1
+
+
+def test_a_single_column_without_a_known_name_keeps_its_first_row_as_the_name() -> None:
+    rows = [(1, ["text"]), (2, ["a b"]), (3, ["c d"])]
+    assert list(from_the_names(iter(rows))) == rows
+    index = [(1, ["", "text"]), (2, ["0", "a b"]), (3, ["1", "c d"])]
+    assert list(from_the_names(iter(index))) == index, (
+        "an index without a name, as pandas writes it"
+    )
+
+
+def test_a_folder_of_files_says_how_they_are_compared(tmp_path: Path) -> None:
+    for name in ("alder.json", "birch.json", "notes.txt"):
+        (tmp_path / name).write_text('[{"question": "Why?", "answer": "So."}]')
+    with pytest.raises(UserError) as refused:
+        read(tmp_path)
+    assert str(refused.value) == (
+        f"{tmp_path} is a folder of 2 files, and one is read at a time: alder.json, birch.json. If each has the answers "
+        "of one system, score each into a run of its own, whose name is then the system's, and compare the runs"
+    )
 
 
 def test_an_error_of_a_sheet_is_a_bad_record_that_names_it(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from longmark.records import paths
 from longmark.records.nested_texts import nested_columns
 from longmark.records.proposals import options, proposed
 from longmark.records.read import Reading
+from longmark.records.system_columns import columns_of_answers
 
 SUPPORT = {
     "qid": "q00",
@@ -254,6 +255,55 @@ def test_a_file_without_a_known_column_is_said_to_be_one_once(
         "--map question_id=qid",
     ]
     assert not caught.value.skippable
+
+
+WIDE = {
+    "Frage": "Why is it so?",
+    "GPT": "It is so because it is so.",
+    "Claude": "It is otherwise because it is not so.",
+    "Comment on GPT": "This is a remark of several words.",
+    "Verdict": "good",
+}
+
+
+def test_columns_of_answers_beside_their_question_are_told_to_be_scored_one_by_one() -> None:
+    assert columns_of_answers([WIDE], {"Frage"}) == ("GPT", "Claude")
+    one = {column: value for column, value in WIDE.items() if column != "Claude"}
+    assert columns_of_answers([one], {"Frage"}) == ()
+    with pytest.raises(UserError) as refused:
+        list(Reading([WIDE]))
+    assert str(refused.value).splitlines()[1:] == [
+        "  --map answer=COLUMN --map question=Frage",
+        "GPT, Claude could hold the answers of 2 systems. Score each into a run of its own (--map answer=GPT or --map "
+        "answer=Claude), then compare the runs",
+    ]
+
+
+def test_look_prints_the_commands_that_compare_columns_of_answers(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    wide = {"question" if column == "Frage" else column: text for column, text in WIDE.items()}
+    Path("wide.jsonl").write_text(json.dumps(wide) + "\n" + json.dumps(wide | {"question": "How?"}))
+    assert in_process(["look", "wide.jsonl"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    at = lines.index(
+        "GPT and Claude could hold the answers of 2 systems. To score each and compare them:"
+    )
+    for command in lines[at + 1 : at + 4]:
+        assert in_process(shlex.split(command)[1:]) == 0, command
+    assert "gpt" in (compared := capsys.readouterr().out)
+    assert "claude" in compared
+
+
+def test_a_table_whose_first_row_is_a_title_says_to_delete_it(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("My pilot,,\nFrage,GPT,Claude\nWhy?,So it is.,No it is not.\n")
+    with pytest.raises(UserError) as refused:
+        list(Reading(path))
+    assert str(refused.value).splitlines()[-1] == (
+        "Its first row names few of its columns: delete the rows above the one with the names"
+    )
 
 
 def test_a_record_without_a_known_column_among_others_is_a_bad_record(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from longmark.cli.first_look import by_proposal, first_look
 from longmark.cli.metric_menu import (
+    a_run_for_each,
     commands,
     is_uncited,
     long_answers_first,
@@ -61,9 +62,13 @@ def look(arguments: argparse.Namespace) -> int:
         command = f"longmark look {shlex.quote(str(arguments.examples))} {mappings}{proposals.options(seen.proposed)}"
         print(f"To read {listed([*seen.proposed])} from them, for example:\n  {one_line(command)}")
     filled(seen.notices)
+    if seen.answers:
+        for line in a_run_for_each(arguments, seen):
+            print(line)
     cut(_allowed(seen))
     filled(_absent(seen))
-    for line in commands(arguments, seen, metrics_without_a_model(seen)):
+    free = metrics_without_a_model(seen)
+    for line in commands(arguments, seen, free):
         print(line)
     run = (
         f"runs/{arguments.examples.stem}" if "id" in seen.mapped else ""

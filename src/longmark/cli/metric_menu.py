@@ -19,6 +19,8 @@ from longmark.engine.look import Allowed, Look
 from longmark.errors import UserError
 from longmark.progress import counted
 from longmark.records.files import one_line
+from longmark.records.system_columns import run_names
+from longmark.report.format import listed
 
 if TYPE_CHECKING:
     from longmark.engine.estimate import MetricEstimate
@@ -259,6 +261,35 @@ def commands(arguments: argparse.Namespace, seen: Look, free: Sequence[str]) -> 
         ]
     if free:
         lines += ["To score them without a model:", f"  {run_command(arguments, free)}"]
+    return lines
+
+
+def a_run_for_each(arguments: argparse.Namespace, seen: Look) -> list[str]:
+    """The commands that score each of several columns of answers into a run of its own, and compare the runs."""
+    runs = []
+    count = len(seen.answers)
+    columns = listed(seen.answers)
+    lines = [
+        f"{columns} could hold the answers of {count} systems. To score each and compare them:"
+    ]
+    name_of_column = run_names(seen.answers)
+    for column, name in name_of_column.items():
+        run = f"runs/{name}"
+        runs.append(run)
+        mapping = dict(seen.proposed)
+        mapping["answer"] = column
+        own_run = argparse.Namespace(**vars(arguments))
+        own_run.out = run
+        own_run.map = list(arguments.map)
+        for field, path in mapping.items():
+            own_run.map.append(f"{field}={path}")
+        seen_with_answers, _ = first_look(own_run)
+        free = metrics_without_a_model(seen_with_answers)
+        command = run_command(own_run, free)
+        lines.append(f"  {command}")
+    words = ["longmark", "compare", *runs]
+    comparison = one_line(shlex.join(words))
+    lines.append(f"  {comparison}")
     return lines
 
 

@@ -17,6 +17,7 @@ from longmark.records import Example, Pair, proposals
 from longmark.records.documents import SharedDocuments
 from longmark.records.pair import Answered
 from longmark.records.read import ExampleSource, Reading
+from longmark.records.system_columns import columns_of_answers
 
 FIRST = 1000
 """Examples that are read if the caller does not say how many: enough to see what a file is, in seconds."""
@@ -60,7 +61,8 @@ class Look:
     """shape: whose records they are, "": columns are read by their names; mapped: field -> where it is read; read:
     examples; complete: these are all; fields: field -> examples that have it; systems: of them; ignored: what is not
     read -> count; kept: column that no field reads and `meta` keeps -> whether it is a text of several words; proposed:
-    field that no example has -> column that it could be read from; bad, bad_lines: bad records and the first messages;
+    field that no example has -> column that it could be read from; answers: columns that could each hold the answers of
+    a system, where no example has one; bad, bad_lines: bad records and the first messages;
     other_answers: those of them that may be other systems' answers;
     examples: (line, example), the first; notices: of texts that could be ids, and of questions
     that several answers of a system share."""
@@ -82,6 +84,7 @@ class Look:
     examples: tuple[tuple[int, Answered], ...]
     notices: tuple[str, ...] = ()
     metrics: tuple[Allowed, ...] = field(default=())
+    answers: tuple[str, ...] = ()
 
 
 def look(examples: ExampleSource, *, limit: int = FIRST, **reading: Any) -> Look:
@@ -116,6 +119,13 @@ def look(examples: ExampleSource, *, limit: int = FIRST, **reading: Any) -> Look
     shape = source.shape
     if not source.good:
         raise BadInput(source.bad_lines, source.bad)
+    unread = [example.meta for _, example in first]
+    pairs = bool(source.pairs)
+    proposed = _proposed(counts, unread, pairs=pairs)
+    proposed.update(source.recurring.proposed)
+    answers: tuple[str, ...] = ()
+    if not (pairs or counts["answer"] or counts["turns"] or "answer" in proposed):
+        answers = columns_of_answers(unread, proposed.values())
     return Look(
         name=source.name,
         shape=shape.name if shape else "",
@@ -123,13 +133,12 @@ def look(examples: ExampleSource, *, limit: int = FIRST, **reading: Any) -> Look
         | dict(reading.get("mapping") or {}),
         read=source.good,
         complete=source.good < limit,
-        pairs=bool(source.pairs),
+        pairs=pairs,
         fields={name: counts[name] for name in _FIELDS if counts[name]},
         systems=dict(systems),
         ignored=dict(+source.ignored),
         kept=kept_columns,
-        proposed=_proposed(counts, [example.meta for _, example in first], pairs=bool(source.pairs))
-        | source.recurring.proposed,
+        proposed=proposed,
         bad=source.bad,
         bad_lines=tuple(source.bad_lines),
         other_answers=source.other_answers,
@@ -145,6 +154,7 @@ def look(examples: ExampleSource, *, limit: int = FIRST, **reading: Any) -> Look
             )
             for name, chosen in loaded.items()
         ),
+        answers=answers,
     )
 
 

@@ -55,6 +55,7 @@ SHAPES = (
     *reply_shapes.SHAPES,
 )
 _SHAPES_OF_SPANS = tuple(shape for shape in SHAPES if shape.spans)
+_OF_RECORDS = frozenset((".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".xlsx"))
 _READ = 1 << 18
 _READ_MORE = 1 << 22  # characters of an array that are read at first, and at most at a time
 _SPACES = re.compile(r"[ \t\r\n]*")
@@ -212,7 +213,7 @@ def _how_to_write(lists: dict[str, list[Any]], of_records: list[str]) -> str:
 
 # Other files ----------------------------------------------------------------------------------------------------------
 def of_sheet(path: Path) -> Iterator[tuple[int, list[Any]]]:
-    """(row, cells) of the first sheet of an .xlsx file that has some, as `sheets.rows_of` reads them."""
+    """(row, cells) of the first sheet of an .xlsx file with a table, as `sheets.rows_of` reads them."""
     _check_size(path)
     yield from sheets.rows_of(path)
 
@@ -303,4 +304,11 @@ def data_files(folder: Path) -> list[Path]:
     for suffix in (".arrow", ".parquet"):
         if files := sorted(path for path in folder.rglob(f"*{suffix}") if path.is_file()):
             return files
+    files = sorted(path.name for path in folder.iterdir() if path.suffix.lower() in _OF_RECORDS)
+    if len(files) > 1 and "rows.jsonl" not in files:
+        names = ", ".join(files[:8]) + (", …" if len(files) > 8 else "")
+        raise UserError(
+            f"{folder} is a folder of {len(files):,} files, and one is read at a time: {names}. If each has the answers of "
+            "one system, score each into a run of its own, whose name is then the system's, and compare the runs"
+        )
     raise UserError(f"{folder} is a folder without .arrow or .parquet files; name a file")

@@ -282,6 +282,14 @@ def _that_asks(records: Sequence[Mapping[str, Any]]) -> str:
     return ""
 
 
+def is_about(column: str, words: Collection[str]) -> bool:
+    """Whether a column's name has one of these words, or says that it is of a field beside the answer."""
+    beside = ("question", "contexts", "references", "question_id")
+    return not {*_parts(column)}.isdisjoint({*words, *_OTHER}) or any(
+        _rank(column, field) is not None for field in beside
+    )
+
+
 def _rank(column: str, field: str) -> int | None:
     """The place of the first word of a field in a column's name, the likeliest first; None for a name without one."""
     words = _WORDS[field]

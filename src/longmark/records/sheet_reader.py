@@ -28,6 +28,7 @@ def main(path: str, most_cells: int, most_bytes: int, most_seconds: int) -> int:
         import python_calamine as calamine
 
         book = calamine.CalamineWorkbook.from_path(path)
+        remarks: tuple[int, list[list[Any]]] | None = None  # the first sheet that is no table
         for number, name in enumerate(book.sheet_names):
             sheet = book.get_sheet_by_index(number)
             last_row, last_column = sheet.end or (-1, -1)
@@ -37,9 +38,14 @@ def main(path: str, most_cells: int, most_bytes: int, most_seconds: int) -> int:
                     f"{most_cells:,} cells; delete empty rows and columns, or save it as CSV"
                 )
             rows = sheet.to_python(skip_empty_area=False)
-            if rows:
+            if _is_table(rows):
                 _print(rows, _unreadable(path, number))
                 return 0
+            if rows and remarks is None:
+                remarks = number, rows
+        if remarks is not None:
+            number, rows = remarks
+            _print(rows, _unreadable(path, number))
     except MemoryError:
         print(
             f"it needs more than {most_bytes >> 20:,} MiB of memory; save it as CSV",
@@ -50,6 +56,11 @@ def main(path: str, most_cells: int, most_bytes: int, most_seconds: int) -> int:
         print(" ".join(str(error).split()) or type(error).__name__, file=sys.stderr)
         return REFUSED
     return 0
+
+
+def _is_table(rows: list[list[Any]]) -> bool:
+    """Whether a sheet has two rows of several cells; one of remarks has none, nor has a list in one column."""
+    return sum(sum(cell != "" for cell in row) > 1 for row in rows) > 1
 
 
 def _limit(most_bytes: int, most_seconds: int) -> None:

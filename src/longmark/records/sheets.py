@@ -15,7 +15,7 @@ MOST_CELLS = 20_000_000
 
 
 def rows_of(path: Path) -> Iterator[tuple[int, list[Any]]]:
-    """(row, cells) of the first sheet that has some: texts, numbers that are whole without a point, and
+    """(row, cells) of the first sheet with a table, or else with cells: texts, numbers that are whole without a point, and
     {"unreadable": why} for an error value. UserError for a file that cannot be read."""
     library("python_calamine", "reading .xlsx", "xlsx")
     words = (path.absolute(), MOST_CELLS, reader_process.MOST_BYTES, reader_process.MOST_SECONDS)

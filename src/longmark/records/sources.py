@@ -30,6 +30,7 @@ from longmark.records.files import (
 )
 from longmark.records.raw_record import Records, check_names
 from longmark.records.raw_record import UnreadableRecord as UnreadableRecord
+from longmark.records.table_titles import from_the_names
 
 KINDS = {
     ".jsonl": "jsonl",
@@ -189,7 +190,7 @@ def _is_object(line: bytes) -> bool:
 
 def _sheet(path: Path) -> Records:
     names: list[str] = []
-    for line, cells in containers.of_sheet(path):
+    for line, cells in from_the_names(containers.of_sheet(path)):
         unreadable = next(
             ((at, cell) for at, cell in enumerate(cells) if isinstance(cell, dict)), None
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -11,6 +12,9 @@ from longmark.records import paths, proposals
 from longmark.records.columns import columns_shown
 from longmark.records.pair import Answered
 from longmark.records.recurring import recurring, repeated_by_systems
+from longmark.records.system_columns import a_run_for_each, columns_of_answers
+
+_UNNAMED = re.compile(r"column_\d+")  # what a cell without a name is called (`sources`)
 
 
 def unknown_columns(
@@ -36,7 +40,11 @@ def unknown_columns(
         + (", for example" if proposed else " with")
         + (" (COLUMN stands for one of them):" if absent else ":")
     )
-    return UnknownColumns([message, f"  {option}", *_systems_as_keys(sample)], proposed)
+    remedies = [*_systems_as_keys(sample), *_names_below(sample), *_other_sheet(name)]
+    read = {*mapping.values(), *proposed.values()}
+    systems = columns_of_answers(sample, read) if "answer" in absent and not remedies else ()
+    remedies += [a_run_for_each(systems)] if systems else []
+    return UnknownColumns([message, f"  {option}", *remedies], proposed)
 
 
 def is_enough(fields: Collection[str]) -> bool:
@@ -56,6 +64,22 @@ def _systems_as_keys(sample: Sequence[Mapping[str, Any]]) -> list[str]:
                     f"record for each, with its name as system and its {texts[0]} as answer"
                 ]
     return []
+
+
+def _names_below(sample: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What to do with a table whose first row names few of its columns."""
+    unnamed = [column for column in sample[0] if _UNNAMED.fullmatch(str(column))]
+    if 2 * len(unnamed) < len(sample[0]):
+        return []
+    return ["Its first row names few of its columns: delete the rows above the one with the names"]
+
+
+def _other_sheet(name: str) -> list[str]:
+    """Which sheet of a spreadsheet is read."""
+    is_sheet = name.lower().endswith(".xlsx")
+    return (
+        ["The first sheet with a table is read; move another one to the front"] if is_sheet else []
+    )
 
 
 def _proposed(
