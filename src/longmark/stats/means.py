@@ -30,6 +30,7 @@ import math
 from array import array
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
 from statistics import NormalDist
 
 from longmark.errors import UserError
@@ -88,82 +89,169 @@ def mean_of_groups(
     UserError for a level outside (0, 1), ValueError for a value that is not finite.
     """
     check_level(level)
-    counts = array("q")
-    sums = array("d")
-    least = math.inf
-    greatest = -math.inf
-    mean = None
-    try:
-        for group in groups:
-            if not all(map(math.isfinite, group)):
-                raise ValueError(f"only finite numbers can be averaged, not {group!r}")
-            counts.append(len(group))
-            sums.append(math.fsum(group))
-            least = min(least, *group)
-            greatest = max(greatest, *group)
-        if counts:
-            mean = least if least == greatest else math.fsum(sums) / sum(counts)
-    except OverflowError:
-        sums[:] = array("d", [math.inf])
-    n = sum(counts)
-    number = len(counts)
-    size = effective(counts) if 1 < number < n else None  # of clusters
-
-    def made(
-        ends: tuple[float, float] | None, method: str = "", reason: str | None = None
-    ) -> Estimate:
-        remark = None if ends is None else few_clusters(size) if size else few_values(n)
-        if ends is not None and method in (HALL, WILSON):
-            ends, few = _borne_out_by_signs(ends, sums, counts, bounds, level, null)
-            remark = remark or few
-        low, high = ends or (None, None)
-        return Estimate(
-            mean,
-            low,
-            high,
-            n,
-            level,
-            method,
-            reason,
-            clusters=number if number < n else None,
-            effective=size,
-            remark=remark,
+    sums = _SumsByCluster.of_groups(groups)
+    interval = _interval(sums, bounds, level)
+    ends = interval.ends
+    remark = None
+    if ends is not None:
+        remark = few_clusters(sums.effective) if sums.effective else few_values(sums.n)
+    if ends is not None and interval.method in (HALL, WILSON):
+        ends, remark_on_signs = _borne_out_by_signs(
+            ends, sums.sums, sums.counts, bounds, level, null
         )
+        remark = remark or remark_on_signs
+    low, high = ends or (None, None)
+    return Estimate(
+        sums.mean,
+        low,
+        high,
+        sums.n,
+        level,
+        interval.method,
+        interval.reason,
+        clusters=None if sums.is_unclustered else sums.clusters,
+        effective=sums.effective,
+        remark=remark,
+    )
 
-    if math.inf in sums:
-        return made(None, reason="the values are too large to be averaged")
-    if mean is None or n == 1:
-        return made(None, reason="there is only 1 value" if n else "there are no values")
-    if number < 2:
-        return made(None, reason=f"all {n} values belong to one cluster")
+
+@dataclass(frozen=True, slots=True)
+class _SumsByCluster:
+    """Values by their cluster. counts, sums: of the values of each cluster; least, greatest: of all n values; mean: None
+    without values, or if their sum is too large for a float; effective: the effective number of clusters, None if there
+    is one, or if each value is one."""
+
+    counts: array[int]
+    sums: array[float]
+    least: float
+    greatest: float
+    mean: float | None
+    n: int
+    effective: float | None
+
+    @classmethod
+    def of_groups(cls, groups: Iterable[Sequence[float]]) -> _SumsByCluster:
+        counts = array("q")
+        sums = array("d")
+        least = math.inf
+        greatest = -math.inf
+        mean = None
+        try:
+            for group in groups:
+                if not all(map(math.isfinite, group)):
+                    raise ValueError(f"only finite numbers can be averaged, not {group!r}")
+                counts.append(len(group))
+                sums.append(math.fsum(group))
+                least = min(least, *group)
+                greatest = max(greatest, *group)
+            if counts:
+                mean = least if least == greatest else math.fsum(sums) / sum(counts)
+        except OverflowError:
+            sums = array("d", [math.inf])
+        n = sum(counts)
+        effective_number = effective(counts) if 1 < len(counts) < n else None
+        return cls(counts, sums, least, greatest, mean, n, effective_number)
+
+    @property
+    def clusters(self) -> int:
+        return len(self.counts)
+
+    @property
+    def is_unclustered(self) -> bool:
+        """Whether each value is a cluster of its own."""
+        return self.clusters == self.n
+
+    @property
+    def rounding(self) -> float:
+        """A difference of values up to which they count as equal."""
+        return _ROUNDING * max(abs(self.least), abs(self.greatest))
+
+
+@dataclass(frozen=True, slots=True)
+class _MeanInterval:
+    """ends: None where there is none, and `reason` says why."""
+
+    ends: tuple[float, float] | None = None
+    method: str = ""
+    reason: str | None = None
+
+
+_TOO_LARGE = _MeanInterval(reason="the values are too large to be averaged")
+
+
+def _interval(sums: _SumsByCluster, bounds: Bounds, level: float) -> _MeanInterval:
+    """The interval of the mean by the method that suits the values, before signs are looked at."""
+    if math.inf in sums.sums:
+        return _TOO_LARGE
+    if sums.mean is None:
+        return _MeanInterval(reason="there are no values")
+    if sums.n == 1:
+        return _MeanInterval(reason="there is only 1 value")
+    if sums.clusters < 2:
+        return _MeanInterval(reason=f"all {sums.n} values belong to one cluster")
     deviations = array(
-        "d", (total - count * mean for total, count in zip(sums, counts, strict=True))
+        "d",
+        (total - count * sums.mean for total, count in zip(sums.sums, sums.counts, strict=True)),
     )
     widest = max(map(abs, deviations))
+    if widest <= sums.rounding * max(sums.counts):
+        return _interval_of_equal(sums, sums.mean, bounds, level)
+    if sums.is_unclustered and _are_all_at_bounds(sums.sums, bounds):
+        return _MeanInterval(_wilson_ends(sums.mean, sums.n, bounds, level), WILSON)
+    return _hall_interval(sums, sums.mean, deviations, bounds, level)
+
+
+def _interval_of_equal(
+    sums: _SumsByCluster, mean: float, bounds: Bounds, level: float
+) -> _MeanInterval:
+    """Of values that are all equal, or clusters with equal means: as wide as bounds and their number allow."""
     (lo, hi) = bounds
-    if widest <= _ROUNDING * max(abs(least), abs(greatest)) * max(counts):
-        if lo is None or hi is None or not lo <= least <= greatest <= hi:
-            equal_units = (
-                f"{n} values" if least == greatest or number == n else f"means of {number} clusters"
-            )
-            return made(None, reason=f"all {equal_units} are equal, and the metric has no bounds")
-        return made(
-            equal_interval(min(max(mean, lo), hi), size or number, lo, hi, level), ALL_EQUAL
-        )
-    if number == n and lo is not None and hi is not None and all(sum in (lo, hi) for sum in sums):
-        low, high = wilson((mean - lo) / (hi - lo), n, NormalDist().inv_cdf((1 + level) / 2))
-        return made((lo + low * (hi - lo), lo + high * (hi - lo)), WILSON)
+    if lo is None or hi is None or not lo <= sums.least <= sums.greatest <= hi:
+        equal_units = f"means of {sums.clusters} clusters"
+        if sums.least == sums.greatest or sums.is_unclustered:
+            equal_units = f"{sums.n} values"
+        return _MeanInterval(reason=f"all {equal_units} are equal, and the metric has no bounds")
+    mean = min(max(mean, lo), hi)  # rounding can take it across a bound
+    units = sums.effective or sums.clusters
+    return _MeanInterval(equal_interval(mean, units, lo, hi, level), ALL_EQUAL)
+
+
+def _are_all_at_bounds(values: Iterable[float], bounds: Bounds) -> bool:
+    (lo, hi) = bounds
+    return lo is not None and hi is not None and all(value in (lo, hi) for value in values)
+
+
+def _wilson_ends(mean: float, n: int, bounds: Bounds, level: float) -> tuple[float, float]:
+    """Wilson's interval of the share of the values that are at the upper bound, on the scale of the values."""
+    (lo, hi) = bounds
+    assert lo is not None
+    assert hi is not None
+    low, high = wilson((mean - lo) / (hi - lo), n, NormalDist().inv_cdf((1 + level) / 2))
+    return (lo + low * (hi - lo), lo + high * (hi - lo))
+
+
+def _hall_interval(
+    sums: _SumsByCluster, mean: float, deviations: array[float], bounds: Bounds, level: float
+) -> _MeanInterval:
+    """deviations: of the sum of each cluster from what the mean has it be."""
+    # their squares and cubes could be too large, or too small, for a float
+    widest = max(map(abs, deviations))
     scaled = array("d", (deviation / widest for deviation in deviations))
+    size = sums.effective
     if size is not None:
-        scaled = array("d", (u * lever for u, lever in zip(scaled, leverages(counts), strict=True)))
-    low, high = _ends(mean, scaled, widest / n, t_quantile(level, (size or number) - 1))
+        levers = leverages(sums.counts)
+        scaled = array("d", (u * lever for u, lever in zip(scaled, levers, strict=True)))
+    quantile = t_quantile(level, (size or sums.clusters) - 1)
+    low, high = _ends(mean, scaled, widest / sums.n, quantile)
     if not math.isfinite(low) or not math.isfinite(high):
-        return made(None, reason="the values are too large to be averaged")
-    off = _ROUNDING * max(
-        abs(least), abs(greatest)
-    )  # a bound that a value breaks by more than this is none
-    low = low if lo is None or least < lo - off else max(lo, low)
-    return made((low, high if hi is None or greatest > hi + off else min(hi, high)), HALL)
+        return _TOO_LARGE
+    # a bound that a value breaks, by more than rounding, is none
+    (lo, hi) = bounds
+    if lo is not None and sums.least >= lo - sums.rounding:
+        low = max(lo, low)
+    if hi is not None and sums.greatest <= hi + sums.rounding:
+        high = min(hi, high)
+    return _MeanInterval((low, high), HALL)
 
 
 def _borne_out_by_signs(
