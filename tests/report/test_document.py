@@ -53,6 +53,17 @@ def page(tmp_path: Path, *sections: Section, **more) -> ParsedPage:
     return ParsedPage(tmp_path / "page.html")
 
 
+def test_the_conclusion_stands_before_the_notes_that_follow_it_at_once(tmp_path):
+    """On a phone four notes filled the first screen."""
+    sections = (Section("Result", "First is ahead.", (table(),)), Section("More", "Else."))
+    found = page(tmp_path, *sections, notices=["Only nine questions."])
+    order = ["Result", "First is ahead.", "Only nine questions.", "Means", "Else."]
+    places = [found.text.rindex(words) for words in order]
+    assert places == sorted(places)
+    assert found.text.count("Only nine questions.") == 1
+    assert "Only nine questions." in page(tmp_path, notices=["Only nine questions."]).text
+
+
 def test_a_section_has_its_sentence_its_figure_its_tables_and_its_note_in_that_order(tmp_path):
     figure = forest([ForestRow("first", 0.5, 0.4, 0.6)], "A forest")
     found = page(
