@@ -41,6 +41,21 @@ def test_a_sparse_system_costs_the_other_pairs_no_question(tmp_path):
     assert [one.mean.n for one in whole.metrics[0].systems] == [24] * 3
 
 
+def test_runs_of_different_questions_are_said_to_be_that_and_not_unscored(tmp_path):
+    values = np.random.default_rng(3).random(12).tolist()
+    runs = [
+        run_of(tmp_path / name, {name: {RELEVANCE: values[:count]}})
+        for name, count in (("old", 9), ("new", 12))
+    ]
+    notices = compare(runs, draws=300).notices
+    assert (
+        "The systems were not scored on the same questions: old has no row for 3. A difference "
+        "is that on the common questions; to compare all of them, score the same questions for each."
+        in notices
+    )
+    assert not [notice for notice in notices if "find out why they are not scored" in notice]
+
+
 def test_the_better_of_a_pair_is_the_one_with_the_better_scores_on_common_questions(tmp_path):
     """z answered the easy half only: its mean is the highest, and x is better wherever both answered."""
     x = [0.2 + 0.001 * i for i in range(20)] + [0.9 - 0.002 * i for i in range(20)]

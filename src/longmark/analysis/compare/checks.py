@@ -174,7 +174,7 @@ def question_notices(
     """Excluded questions, systems without a score, questions answered twice. complete: a question needs a score of
     every system, else of a pair; incomplete: no question is excluded."""
     names = [scores.systems[place] for place in places]
-    excluded = []
+    excluded: dict[str, list[str]] = {}
     missing_counts = np.zeros(len(names), dtype=np.int64)
     for metric in metrics:
         present_scores = ~np.isnan(scores.matrix(metric)[:, list(places)])
@@ -188,9 +188,8 @@ def question_notices(
         n_excluded = len(present_scores) - int(used)
         total = len(present_scores)
         if n_excluded > _EXCLUDED * total and not incomplete:
-            excluded.append(
-                f"{metric} {'' if complete else 'up to '}{n_excluded:,} of {total:,} ({share(n_excluded, total)})"
-            )
+            count = f"{n_excluded:,} of {total:,} ({share(n_excluded, total)})"
+            excluded.setdefault(count, []).append(metric)
             missing_counts += (~present_scores).sum(axis=0) * present
         if absent := [name for name, scored in zip(names, present, strict=True) if not scored]:
             yield f"{metric}: no score of {listed(absent)}; the other systems are compared."
@@ -212,4 +211,6 @@ def question_notices(
             else "for pairs with a system that has no score"
         )
         sparse = names[int(np.argmax(missing_counts))]
-        yield f"Questions are excluded {why}: {', '.join(excluded)}. Most missing scores: {sparse}."
+        up_to = "" if complete else "up to "
+        counts = [f"{listed(of_count)} {up_to}{count}" for count, of_count in excluded.items()]
+        yield f"Questions are excluded {why}: {'; '.join(counts)}. Most missing scores: {sparse}."

@@ -6,7 +6,7 @@ UnknownName for a metric or a system that does not exist.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -26,12 +26,16 @@ from longmark.analysis.compare.checks import (
 from longmark.analysis.compare.hypotheses import tests_for
 from longmark.analysis.compare.judges import Judged, cautions, over_judges
 from longmark.analysis.compare.margin import Decision, Margins, by_metric, decisions
+from longmark.analysis.compare.missing_notices import (
+    other_questions,
+    silent_notices,
+    undecided_reason,
+)
 from longmark.analysis.compare.results import (
     DESCRIPTIVE,
     EXPLORATORY,
     PRIMARY,
     MetricResult,
-    PairResult,
     metric_result,
 )
 from longmark.analysis.compare.tests import ComparisonSettings, PairTests, family, tests_of
@@ -430,8 +434,9 @@ def _notices(
     settings: ComparisonSettings,
 ) -> list[str]:
     """What a reader must know of the metrics, the most serious first."""
-    notices = [notice for result in results for notice in _silent(result, settings.alpha)]
-    notices += by_reason((result.metric, _undecided(result)) for result in results)
+    notices = [notice for result in results for notice in silent_notices(result, settings.alpha)]
+    notices += by_reason((result.metric, undecided_reason(result)) for result in results)
+    notices += other_questions(results)
     notices += by_reason((result.metric, result.undetectable) for result in results)
     notices += by_reason(
         (result.metric, None if any(pair.p for pair in result.pairs) else result.reason)
@@ -462,55 +467,3 @@ def _notices(
             scores, [result.metric for result in results], places, complete=settings.complete
         ),
     ]
-
-
-def _silent(result: MetricResult, alpha: float) -> Iterator[str]:
-    """That a system has significantly more unscored answers than another, with the largest difference of a metric."""
-    by_name = {system.system: system for system in result.systems}
-    unequal = [
-        pair for pair in result.pairs if pair.p_unscored is not None and pair.p_unscored <= alpha
-    ]
-
-    def apart(pair: PairResult) -> float:
-        first, second = (by_name[name] for name in pair.names)
-        return abs(first.silent / first.asked - second.silent / second.asked)
-
-    if unequal:
-        widest = max(unequal, key=apart)
-        less, greater = sorted(
-            (by_name[name] for name in widest.names),
-            key=lambda system: system.silent / system.asked,
-        )
-        remark = (
-            f" The same holds for {counted(len(unequal) - 1, 'more pair')}."
-            if len(unequal) > 1
-            else ""
-        )
-        worst = (
-            ""
-            if result.worst is None
-            else f" Unscored answers counted as {result.worst:g}: {_reading(widest)}."
-        )
-        yield (
-            f"{result.metric}: {greater.system} has significantly more unscored answers than {less.system} "
-            f"({greater.silent:,} of {greater.asked:,} against {less.silent:,} of {less.asked:,}). "
-            f"On the common questions: "
-            f"{widest.common.in_words('higher' if result.worst is None else 'better')}.{worst}{remark}"
-        )
-
-
-def _undecided(result: MetricResult) -> str | None:
-    """That pairs are undecided because of unscored answers."""
-    undecided = [pair for pair in result.pairs if pair.undecided]
-    if not undecided:
-        return None
-    names = listed([" and ".join(pair.names) for pair in undecided[:3]])
-    names += f" and {len(undecided) - 3:,} more pairs" if len(undecided) > 3 else ""
-    return (
-        f"undecided between {names}, because the result depends on unscored answers (see Unscored answers). Score "
-        "them, or find out why they are not scored"
-    )
-
-
-def _reading(pair: PairResult) -> str:
-    return (pair.counted or pair.common).in_words()
