@@ -26,7 +26,14 @@ from typing import Any
 
 from longmark.errors import ModelError, NoScore, UserError
 from longmark.records.files import at, lines, parse_json
-from longmark.text.entailment import CONTRADICTS, ENTAILS, NEUTRAL, Checker, Relation
+from longmark.text.entailment import (
+    CONTRADICTS,
+    ENTAILS,
+    NEUTRAL,
+    Checker,
+    Relation,
+    finds_contradictions,
+)
 
 FEWEST = 30
 OF_EACH = 8
@@ -171,6 +178,10 @@ class CalibratedChecker:
     @property
     def context(self) -> bool:
         return getattr(self.inner, "context", False)
+
+    @property
+    def contradicts(self) -> bool:
+        return finds_contradictions(self.inner)
 
     async def relations(self, premise: str, hypotheses: Sequence[str]) -> list[Relation]:
         curve = await self.calibration.curve(self.inner)

@@ -101,7 +101,8 @@ class Checker(Protocol):
     """Decides relations. name: as it stands in the evidence.
 
     May have `threshold`: the probability of `entails` from which on that is the label; and `context`: whether a claim
-    that points back goes to it behind what stands before it (`text.context`).
+    that points back goes to it behind what stands before it (`text.context`); and `contradicts`: False for one that
+    never finds a contradiction (`finds_contradictions`).
     A checker that is no judge is a backend too: it has `identity`, `capabilities`, `width` and `close`
     (`models.protocols.Backend`), so that it can be given to a run.
     """
@@ -115,6 +116,12 @@ class Checker(Protocol):
         Raises NoScore (`unparsable`, `refused`) if a judge's labels cannot be read, and ModelError.
         """
         ...
+
+
+def finds_contradictions(checker: object) -> bool:
+    """Whether a checker can find a contradiction. One that says only whether a claim is supported finds none, which
+    does not show that there is none."""
+    return bool(getattr(checker, "contradicts", True))
 
 
 def any_part(parts: Sequence[Relation]) -> Relation:
@@ -282,6 +289,10 @@ class ModelChecker:
     @property
     def context(self) -> bool:
         return getattr(self.model, "context", False)
+
+    @property
+    def contradicts(self) -> bool:
+        return finds_contradictions(self.model)
 
     @property
     def threshold(self) -> float | None:

@@ -64,6 +64,7 @@ class OverlapChecker:
     identity = f"word-overlap:{VERSION}:{SLOPE}:{BIAS}"
     capabilities = Capabilities()
     width: int | None = None
+    contradicts = False
 
     async def relations(self, premise: str, hypotheses: Sequence[str]) -> list[Relation]:
         """entails, with its probability, from a half on; else neutral, without a probability where the premise or the

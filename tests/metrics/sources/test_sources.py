@@ -10,11 +10,14 @@ from typing import Any
 
 import pytest
 
+from longmark.contrib.local.claim_checker import ClaimChecker
 from longmark.models.fake import FakeChat
 from longmark.models.protocols import ChatRequest
 from longmark.records import Context, Example
 from longmark.records.cited import CitedSource
 from longmark.testing import Scored, score_sync
+from longmark.text.calibration import CalibratedChecker, CheckerCalibration
+from longmark.text.entailment import ModelChecker, finds_contradictions
 from longmark.text.overlap import OverlapChecker
 
 QUESTION = "When did the bridge open?"
@@ -230,4 +233,30 @@ def test_a_checker_decides_where_claims_are_carried() -> None:
     carried = example(f"{IN_1930} [1][2]", "A", "B", claims=(IN_1930,), context_claims=claims)
     scores = score_sync("sources", carried, {"relevance": 1}, checker=OverlapChecker())
     assert scores["sources.omitted"].value == 1 / 2
-    assert scores["sources.hidden_conflicts"].value == 0
+    assert scores["sources.hidden_conflicts"].status == "unsupported"
+
+
+@pytest.mark.parametrize("metric", ["sources", "sources.hidden_conflicts"])
+def test_a_checker_that_never_finds_a_contradiction_has_no_score_of_conflicts(metric: str) -> None:
+    carried = example(
+        IN_1930,
+        IN_1930,
+        IN_1931,
+        claims=(IN_1930,),
+        context_claims=((IN_1930,), (IN_1931,)),
+    )
+    params = {"relevance": 1, "read": "all"}
+    scores = score_sync(metric, carried, params, checker=OverlapChecker())
+    conflicts = next(value for name, value in scores.items() if "hidden_conflicts" in name)
+    assert (conflicts.status, conflicts.value) == ("unsupported", None)
+    assert "overlap says whether a statement is supported, and never that" in str(conflicts.reason)
+    assert len(scores) == (2 if metric == "sources" else 1)
+    by_judge = score_sync(metric, carried, params, judge=judge())
+    assert by_judge[next(name for name in scores if "hidden" in name)].value == 1
+
+
+def test_who_finds_no_contradiction_says_so_behind_a_curve_too() -> None:
+    calibrated = CalibratedChecker(OverlapChecker(), CheckerCalibration(()))
+    assert not finds_contradictions(calibrated)
+    assert not finds_contradictions(ModelChecker(None, ClaimChecker))  # type: ignore[arg-type]
+    assert finds_contradictions(CalibratedChecker(object(), CheckerCalibration(())))  # type: ignore[arg-type]

@@ -150,6 +150,7 @@ class ClaimChecker:
     capabilities = Capabilities()
     width: int | None = _WIDTH
     piece = sys.maxsize  # windows are made here, by tokens
+    contradicts = False  # Yes or No to whether a claim is supported
 
     def __init__(
         self,

@@ -8,14 +8,15 @@ The statements of the answer and of the sources, their relevance to the question
 that score.
 A conflict is a group of statements of different sources that contradictions join. The answer states a side if it covers
 it. It hides the conflict if it states a side, states both sides of no contradiction, and does not entail that a source
-says the other one. A conflict of which the answer states no side is omitted, not hidden.
+says the other one. One of which it states no side is omitted, not hidden.
 
 An answer that says little hides little: read both scores together. Evidence: the graph, with what is covered and
 omitted, and every conflict with its sources and what the answer says of it.
 Unscored (`undefined`): an answer that names no source; omitted without a relevant statement; hidden_conflicts of an
 answer without a statement or with one source. Unscored (`missing_input`): a source that the answer names, whose text
-the example does not have.
-Cost: that of `comprehensiveness.nli` for these sources (about a tenth of all pairs are asked about: design/graph.md),
+the example does not have. Unscored (`unsupported`): hidden_conflicts by `overlap` or `embedded`, which find no
+contradictions.
+Cost: that of `comprehensiveness.nli` for these sources (about a tenth of all pairs: design/graph.md),
 and for hidden_conflicts 1 call for each statement with each 25 later ones of other sources, and 1 for 25 sides that
 the answer leaves out.
 
@@ -56,7 +57,7 @@ from longmark.metrics.sources._conflicts import (
 from longmark.models.handles import Models
 from longmark.records import Context, Example
 from longmark.text.claims import CLAIMS, FACTS
-from longmark.text.entailment import BATCH, RELATIONS, checker_of
+from longmark.text.entailment import BATCH, RELATIONS, Checker, checker_of, finds_contradictions
 from longmark.text.graph import ANSWER, Coverage, coverage, to_evidence
 from longmark.text.relevance import RELEVANCE
 from longmark.text.statements import REVISION
@@ -145,8 +146,11 @@ async def score(
 ) -> dict[str, Score | NoScore]:
     """The scores of these parts of the name, of one graph."""
     example = with_sources_read(example, params)
-    if OMITTED not in parts and len(example.contexts) < _FEWEST:
-        return {CONFLICTS: _one_source()}
+    if OMITTED not in parts:
+        if len(example.contexts) < _FEWEST:
+            return {CONFLICTS: _one_source()}
+        if (blind := _blind(checker_of(models))) is not None:
+            return {CONFLICTS: blind}
     example, refused = without_refusal(example, "zero")
     listing = Listing(params.relevance)
     steps = (answer_nodes, context_nodes)
@@ -190,6 +194,8 @@ async def _hidden(
 ) -> Score | NoScore:
     if len(example.contexts) < _FEWEST:
         return _one_source()
+    if (blind := _blind(relations.checker)) is not None:
+        return NoScore(blind.status, blind.reason, evidence)
     if not any(node["side"] == ANSWER for node in evidence["nodes"]):
         return NoScore("undefined", "The answer states nothing, so it hides no conflict.", evidence)
     try:
@@ -206,6 +212,17 @@ async def _hidden(
             "conflicts": conflict_entries(conflicts),
             "hidden": conflict_entries(hidden),
         },
+    )
+
+
+def _blind(checker: Checker) -> NoScore | None:
+    """Why a checker has no score of conflicts; None for one that can find them."""
+    if finds_contradictions(checker):
+        return None
+    return NoScore(
+        "unsupported",
+        f"{checker.name} says whether a statement is supported, and never that it is contradicted, so it finds no "
+        "conflict: name a judge, or a model of natural language inference (--checker st:NAME).",
     )
 
 
@@ -299,6 +316,6 @@ METRIC = Metric(
     checks=_checks,
     relations=_relations,
     view="graph",
-    version=4,
+    version=5,
     silence=Silence("undefined", "undefined", "undefined"),
 )
