@@ -356,7 +356,7 @@ def test_what_is_missing_is_unscored_with_a_reason():
     assert dry["claim_recall"].status == "missing_input"
     empty = scores(ASKED.model_copy(update={"answer": ""}), judge=judge)
     assert [empty["recall"].value, empty["f1"].value] == [0, 0]
-    assert "no true positive" in empty["f1"].evidence["rule"]
+    assert "it recalls none of the reference" in empty["f1"].evidence["rule"]
     claimless = scores(ASKED.model_copy(update={"answer": "Hello!", "claims": ()}), judge=judge)
     assert (claimless["f1"].value, claimless["precision"].status) == (0, "undefined")
     assert empty["claim_recall"].value == 1

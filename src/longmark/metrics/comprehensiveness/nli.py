@@ -4,10 +4,10 @@
 
 1. The judge lists the statements of the answer and of each passage, and revises them so that each can be understood
    without the text. Only facts and claims are kept.
-2. It grades the relevance of each statement of the passages to the question from 1 to 5. Statements below `relevance`
-   are removed.
+2. It grades the relevance of each statement of the passages to the question from 1 to 5, as expected by the
+   probabilities of tokens, if any. Those below `relevance` are removed.
 3. A checker decides which statements entail which. These are the edges of a graph. Statements that entail each other
-   (a strongly connected component) count once.
+   (a strongly connected component) count once, if one is of a passage.
 4. A component is covered if a path leads to it from a statement of the answer.
 
 Evidence: the graph, the covered and uncovered components, and the basis, which is the shortest list of uncovered

@@ -6,7 +6,7 @@ it entails a claim of the reference.
 
     overall     precision                        right claims / claims
                 recall                           recalled claims of the reference / its claims
-                f1                               harmonic mean of precision and recall: 2 TP / (2 TP + FP + FN)
+                f1                               2 precision recall / (precision + recall)
     retriever   claim_recall                     retrieved claims of the reference / its claims
                 context_precision                relevant passages / passages
     generator   context_utilization              retrieved and recalled claims of the reference / retrieved ones
@@ -47,8 +47,7 @@ no claim of the reference is retrieved. f1 of an answer without claims is 0 wher
 (the checker's reason): shares over claims of which one has no verdict, as one that is longer than the checker reads.
 Unscored (`missing_input`): without a reference all scores except faithfulness, without passages all except precision,
 recall and f1, and without an answer all except claim_recall and context_precision. An empty answer recalls nothing.
-Claims and labels in the example are used unchanged, in place of the text that they were made from: a result file of
-RAGChecker needs no call.
+Claims and labels in the example are used unchanged: a result file of RAGChecker needs no call.
 Several references: for claim_recall and context_precision the one with the highest claim_recall counts, whatever the
 answer is; for the others the one with the highest f1, so that they also take the calls of f1 (of equal ones the
 first; evidence: `reference`).

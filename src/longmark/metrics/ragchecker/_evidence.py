@@ -59,7 +59,7 @@ def evidence_of(
     part_evidence: dict[str, dict[str, Any]] = {
         "f1": {}
         if answer_list
-        else {"rule": "the answer has no claim, so no true positive: 2 TP / (2 TP + FP + FN) is 0"},
+        else {"rule": "the answer has no claim, so it recalls none of the reference: f1 is 0"},
         "context_precision": {"relevant_passages": sorted(relevant)},
     }
     part_evidence |= {

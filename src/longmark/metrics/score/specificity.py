@@ -4,7 +4,7 @@
     specificity          = sum(weight x mean) / sum(weight), over the dimensions that have a mean
 
 1. The first judge splits the answer into claims, and lists the details that they state on each dimension of the domain
-   (`--domain`; hazards: hazard, location, timeline, intensity).
+   (`--domain`; hazards: hazard .6, location .2, timeline .1, intensity .1).
 2. Each of K judges labels every claim on every dimension: yes (stated and supported by the passages), no (stated and
    not supported), n/a (not stated). For each label it copies the words that it relies on.
 3. Code searches for these words, in their order and with at most three others between them. If the claim does not
