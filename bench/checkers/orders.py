@@ -13,7 +13,6 @@ differences to the built-in checker, with intervals that resample groups.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import tempfile
@@ -30,7 +29,7 @@ from bench.checkers.baselines import closest
 from bench.checkers.data import CLIMATE, COVIDFACT, EXPERTQA, HALU, HEALTHVER, WICE, Claim, claims
 from bench.checkers.figures import with_interval
 from bench.checkers.judge import log_odds
-from bench.checkers.readings import reading
+from bench.checkers.readings import reading, recording_parser, records
 from bench.checkers.unseen import CLOSEST, sample
 
 from longmark.contrib.local.checker_form import form_of
@@ -77,7 +76,7 @@ def in_turn(sets: Sequence[str], count: int) -> list[Claim]:
 
 
 async def score(path: Path, sets: Sequence[str], count: int, minutes: float) -> None:
-    done = {(record["set"], record["id"]) for record in _records(path)} if path.exists() else set()
+    done = {(record["set"], record["id"]) for record in records(path)} if path.exists() else set()
     end = time.monotonic() + 60 * minutes
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -95,10 +94,6 @@ async def score(path: Path, sets: Sequence[str], count: int, minutes: float) -> 
                     file.write(json.dumps(await reader.read(row)) + "\n")
                     file.flush()
         await checker.close()
-
-
-def _records(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 def _curve(odds: float, cosine: float) -> float:
@@ -126,9 +121,9 @@ FORMS: dict[str, Callable[[Mapping[str, Any]], float]] = {
 """Name -> the score of a record."""
 
 
-def table(records: Sequence[Mapping[str, Any]]) -> None:
-    for data in dict.fromkeys(record["set"] for record in records):
-        rows = [row for row in records if row["set"] == data and row["judge"] is not None]
+def table(recorded: Sequence[Mapping[str, Any]]) -> None:
+    for data in dict.fromkeys(record["set"] for record in recorded):
+        rows = [row for row in recorded if row["set"] == data and row["judge"] is not None]
         if len(rows) < FEWEST:
             continue
         labels = np.array([float(row["supported"]) for row in rows])
@@ -147,21 +142,13 @@ def table(records: Sequence[Mapping[str, Any]]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        prog="python -m bench.checkers.orders",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("verb", choices=("score", "table"))
-    parser.add_argument("file", type=Path)
+    parser = recording_parser("orders", __doc__, "score", 150)
     parser.add_argument("--sets", nargs="+", choices=SETS, default=SETS)
-    parser.add_argument("--rows", type=int, default=150)
-    parser.add_argument("--minutes", type=float, default=60)
     options = parser.parse_args()
     if options.verb == "score":
         asyncio.run(score(options.file, options.sets, options.rows, options.minutes))
     else:
-        table(_records(options.file))
+        table(records(options.file))
 
 
 if __name__ == "__main__":

@@ -258,19 +258,28 @@ def _labels(rows: Sequence[Record]) -> tuple[figures.Array, list[str]]:
     return np.array([float(row["supported"]) for row in rows]), [row["group"] for row in rows]
 
 
-def main() -> None:
+def recording_parser(
+    module: str, about: str | None, verb: str, rows: int
+) -> argparse.ArgumentParser:
+    """The command line of a benchmark that appends what it reads to a file, of which `table` prints tables. verb: that
+    reads; rows: of each set, if the user does not say."""
     parser = argparse.ArgumentParser(
-        prog="python -m bench.checkers.readings",
-        description=__doc__,
+        prog=f"python -m bench.checkers.{module}",
+        description=about,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("verb", choices=("read", "table"))
+    parser.add_argument("verb", choices=(verb, "table"))
     parser.add_argument("file", type=Path)
+    parser.add_argument("--rows", type=int, default=rows)
+    parser.add_argument("--minutes", type=float, default=60)
+    return parser
+
+
+def main() -> None:
+    parser = recording_parser("readings", __doc__, "read", 50)
     parser.add_argument("model", nargs="?", default="embedded:judge")
     parser.add_argument("--sets", nargs="+", choices=(HELD_OUT, *CHECKED), default=[HELD_OUT])
-    parser.add_argument("--rows", type=int, default=50)
     parser.add_argument("--longest", type=int, metavar="CHARACTERS")
-    parser.add_argument("--minutes", type=float, default=60)
     options = parser.parse_args()
     if options.verb == "read":
         rows = chosen(options.sets, options.rows, options.longest)
