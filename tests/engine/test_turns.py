@@ -241,8 +241,8 @@ def test_look_shows_both_conversations_of_a_battle(capsys: pytest.CaptureFixture
         side: [{"role": "user", "text": "Deep?"}, {"role": "assistant", "text": f"{side} says so."}]
         for side in "ab"
     }
-    battle = {"id": "1", "question": "Why?", "a": "So.", "b": "No.", "a_system": "one"}
-    battle |= {"b_system": "two", "turns": turns["a"], "b_turns": turns["b"]}
+    answers = {"id": "1", "question": "Why?", "a": "So.", "b": "No.", "a_system": "one"}
+    battle = answers | {"b_system": "two", "turns": turns["a"], "b_turns": turns["b"]}
     write_jsonl(Path("b.jsonl"), [battle])
     assert in_process(["look", "b.jsonl"]) == 0
     printed = capsys.readouterr().out

@@ -45,8 +45,12 @@ class MarkCaching:
         stored = max([0, *map(len, ends)]) - served
         self.stored.update(ends)
         details = {"cached_tokens": served, "cache_write_tokens": stored}
-        usage = {"prompt_tokens": len(prompt), "completion_tokens": 2}
-        usage |= {"total_tokens": len(prompt) + 2, "prompt_tokens_details": details}
+        usage = {
+            "prompt_tokens": len(prompt),
+            "completion_tokens": 2,
+            "total_tokens": len(prompt) + 2,
+            "prompt_tokens_details": details,
+        }
         choice = {"message": {"content": "7"}, "finish_reason": "stop"}
         return 200, orjson.dumps({"choices": [choice], "usage": usage}), ""
 

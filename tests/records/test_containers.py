@@ -270,16 +270,16 @@ def test_a_sheet_is_read_like_cells(tmp_path: Path) -> None:
     assert (two.answer, len(two.contexts)) == (None, 1)
 
 
-NAMES, VALUES = ["question", "answer"], ["Where?", "In Africa."]
+NAMES, TEXTS = ["question", "answer"], ["Where?", "In Africa."]
 
 
 @pytest.mark.parametrize(
     ("rows", "before"),
     [
-        ([["Answers of the pilot", None], [None, None], NAMES, VALUES], None),
-        ([["Pilot", None], ["by Ada", None], NAMES, VALUES], None),
-        ([NAMES, VALUES], [["Read me first"], ["By Ada, in May"]]),
-        ([["Pilot", None], NAMES, VALUES], [["Version", "2"]]),
+        ([["Answers of the pilot", None], [None, None], NAMES, TEXTS], None),
+        ([["Pilot", None], ["by Ada", None], NAMES, TEXTS], None),
+        ([NAMES, TEXTS], [["Read me first"], ["By Ada, in May"]]),
+        ([["Pilot", None], NAMES, TEXTS], [["Version", "2"]]),
     ],
 )
 def test_titles_above_a_table_and_a_sheet_of_remarks_before_it_are_no_columns(

@@ -212,7 +212,7 @@ def test_texts_deep_in_a_record_are_proposed_by_what_names_them(record: dict[str
 
 
 def test_a_text_that_half_of_the_traces_have_is_not_proposed() -> None:
-    traces = [{"spans": [SEARCH, CALL]}, {"spans": [SEARCH]}]
+    traces: list[dict[str, Any]] = [{"spans": [SEARCH, CALL]}, {"spans": [SEARCH]}]
     assert "answer" not in proposed(traces)
 
 

@@ -74,8 +74,11 @@ def test_strict_raters_of_one_system_show_no_difference(raters: int, these_rater
         "show who is stricter: strict raters cannot be told from bad answers"
     )
     bridged = corrected(replace(by_groups(raters, 12), these_raters=these_raters), DIFFERENCE)
+    assert bridged.low is not None
+    assert bridged.value is not None
     assert bridged.low < 0 < 0.5 < bridged.value
     alone = corrected(replace(by_groups(raters, 12), rater_labels=()), DIFFERENCE)
+    assert alone.low is not None
     assert alone.low > 0, "without the raters' names it seems to be one"
 
 
@@ -90,7 +93,9 @@ def test_many_raters_by_lot_differ_by_chance_only():
     table = LabelledScores(
         quality, np.nanmean(of_raters, axis=0), rater_labels=list(of_raters), bounds=(0.0, 6.0)
     )
-    assert corrected(table, DIFFERENCE).low > 0
+    low = corrected(table, DIFFERENCE).low
+    assert low is not None
+    assert low > 0
     of_each_system = np.full((20, 80, 2), np.nan)
     of_each_system[rows % 10 + 10 * columns, rows, columns] = quality
     blocks = replace(table, labels=quality, rater_labels=list(of_each_system))

@@ -410,7 +410,12 @@ def tokens_of(usage: Any, *, completion: bool = False) -> Tokens | None:
         whole[2] = max(whole[2], total - whole[0])
     stored = details.get("cache_write_tokens")
     try:
-        return Tokens(*whole, min(max(0, stored), prompt - cached) if type(stored) is int else 0)
+        return Tokens(
+            whole[0],
+            whole[1],
+            whole[2],
+            min(max(0, stored), whole[0] - whole[1]) if type(stored) is int else 0,
+        )
     except ValueError:
         return None
 

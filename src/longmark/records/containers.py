@@ -304,11 +304,13 @@ def data_files(folder: Path) -> list[Path]:
     for suffix in (".arrow", ".parquet"):
         if files := sorted(path for path in folder.rglob(f"*{suffix}") if path.is_file()):
             return files
-    files = sorted(path.name for path in folder.iterdir() if path.suffix.lower() in _OF_RECORDS)
-    if len(files) > 1 and "rows.jsonl" not in files:
-        names = ", ".join(files[:8]) + (", …" if len(files) > 8 else "")
+    file_names = sorted(
+        path.name for path in folder.iterdir() if path.suffix.lower() in _OF_RECORDS
+    )
+    if len(file_names) > 1 and "rows.jsonl" not in file_names:
+        names = ", ".join(file_names[:8]) + (", …" if len(file_names) > 8 else "")
         raise UserError(
-            f"{folder} is a folder of {len(files):,} files, and one is read at a time: {names}. If each has the answers of "
-            "one system, score each into a run of its own, whose name is then the system's, and compare the runs"
+            f"{folder} is a folder of {len(file_names):,} files, and one is read at a time: {names}. If each has the "
+            "answers of one system, score each into a run of its own, whose name is then the system's, and compare the runs"
         )
     raise UserError(f"{folder} is a folder without .arrow or .parquet files; name a file")

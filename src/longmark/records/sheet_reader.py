@@ -60,7 +60,7 @@ def main(path: str, most_cells: int, most_bytes: int, most_seconds: int) -> int:
 
 def _is_table(rows: list[list[Any]]) -> bool:
     """Whether a sheet has two rows of several cells; one of remarks has none, nor has a list in one column."""
-    return sum(sum(cell != "" for cell in row) > 1 for row in rows) > 1
+    return len([row for row in rows if sum(cell != "" for cell in row) > 1]) > 1
 
 
 def _limit(most_bytes: int, most_seconds: int) -> None:
