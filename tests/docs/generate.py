@@ -4,9 +4,11 @@ list of verbs from the options of the verbs, and docs/api.md from the public mod
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping
+import re
+from collections.abc import Collection, Mapping
 from itertools import groupby
 from pathlib import Path
+from textwrap import dedent, fill
 
 from tests.docs.reference import api_page, cli_page
 
@@ -25,17 +27,20 @@ _HEAD = """\
 
 # Metrics
 
-One section for each metric, as `longmark metrics NAME` prints it. A name selects everything under it: `ccrs` the
-five metrics of the family, `score.readability` both of its scores, `score.readability.grade_level` that one.
-A parameter, `@NAME` below, is part of the name: `classic.bleu@form=climaqa` ([parameters](run.md#parameters)). It
-stands with its values, the default first; *published* is what `--as-published` sets.
-A line before the sections of a family holds for all of its metrics, or for those that it names.
-Where nothing else is said, a metric calls no model, and scores the last answer of a conversation or each (`--turns`).
+{choice}
 
-`longmark metrics NAME` also says which `--scoring` and `--reasons` a metric takes, and how its judge can be
-[asked for it alone](run.md#parameters); `longmark prompts --metrics NAME` lists its prompts. All prompts are ours:
-their words differ from the papers'. Do not pool scores of different prompts, such as those of `--scoring text` and
-`expected` ([judges](judges.md)). Several judges are averaged, where a paper has one.
+Every section begins with what the metric needs, the range of its scores and which direction is better. Where no models
+are named it calls none, and where `--turns` is not named it scores the last answer of a conversation or each. A line
+before the sections of a family holds for all of its metrics, or for those that it names. The last section says what
+[empty answers and refusals](#empty-answers-and-refusals) score.
+
+A name selects everything under it: `ccrs` the five metrics of the family, `score.readability.grade_level` one of two
+scores. A parameter, `@NAME` below, is part of the name: `classic.bleu@form=climaqa` ([parameters](run.md#parameters)).
+It stands with its values, the default first; *published* is what `--as-published` sets.
+
+`longmark metrics NAME` also lists the `--scoring` and `--reasons` that a metric takes, `longmark prompts --metrics NAME`
+its prompts. All prompts are ours: their words differ from the papers'. Do not pool scores of different prompts, such as
+those of `--scoring text` and `expected` ([judges](judges.md)). Several judges are averaged, where a paper has one.
 """
 
 _USUAL = frozenset((("models", "none: computed offline"), ("--turns", "last, each")))
@@ -43,6 +48,28 @@ _USUAL = frozenset((("models", "none: computed offline"), ("--turns", "last, eac
 
 _ELSEWHERE = frozenset(("for it alone", "prompts", "scoring", "reasons"))
 """Labels that `longmark metrics NAME` has and the page leaves out; its head says where they are."""
+
+_ORDER = (
+    "question",
+    "contexts",
+    "references",
+    "options",
+    "nuggets",
+    "criteria",
+    "variant",
+    "two answers",
+)
+"""What a metric needs beside an answer, in the order of the table of metrics."""
+
+_CHOICE_HEAD = (
+    "| Beside an answer | no model | a judge | another model |",
+    "|---|---|---|---|",
+)
+
+_LABEL = re.compile(
+    r"(?:(?<=[.)]) |^)(Cost|Unscored|Evidence|Parameters|Deviations)\b([^:\n]*):", re.M
+)
+"""How the parts of a docstring begin, in a line or within it."""
 
 _IN_COMMON = 3  # a fact of so many metrics of a family stands once, before their sections
 
@@ -53,10 +80,9 @@ An answer without a claim cannot be precise or faithful, so some scores leave it
 also count unscored answers as the worst score ([why](explain-failures.md)).
 
 *Scored*: as any other answer. *Undefined*: unscored, with this status. *Refusal*: the reply that nothing relevant was
-found (`rag answer --comprehensive`); other wordings are answers without a claim if the judge lists no claim. Where the
+found (`rag answer --comprehensive`); other wordings are answers without a claim if the judge lists none. Where the
 judge gave no usable reply, a score that needs it is unscored (`model_error`), except that of an empty answer. A record
-that `--skip-bad` leaves out is unscored (`skipped`) under every metric, for its system, or for every system where the
-line does not name one.
+that `--skip-bad` leaves out is unscored (`skipped`) under every metric.
 """
 
 
@@ -75,7 +101,7 @@ def verbs_text() -> str:
 
 def page() -> str:
     """The whole of docs/metrics.md."""
-    parts = [_HEAD, f"{_SILENCE}\n{silence()}\n"]
+    parts = [_HEAD.format(choice=choice())]
     for family, members in groupby(names(), key=lambda name: name.split(".")[0]):
         parts.append(f"## {family}\n")
         facts_of = {name: _facts(name) for name in members}
@@ -84,15 +110,58 @@ def page() -> str:
             for line in lines:
                 users.setdefault(line, []).append(name)
         common = {line: whose for line, whose in users.items() if len(whose) >= _IN_COMMON}
+        listed = dict(common)
         if [*facts_of] != [family]:
-            parts.append(f"{docstring(f'{family}.__init__')}\n")
-        if common:
+            forms = _forms_of_family(users, facts_of)
+            text, explained = _with_parameters(_parts(docstring(f"{family}.__init__")), forms)
+            parts.append(f"{text}\n")
+            listed = {
+                line: whose
+                for line, whose in common.items()
+                if line[0].strip("`@") not in explained
+            }
+        if listed:
             parts.append(
-                "\n".join(_common(line, whose, facts_of) for line, whose in common.items())
+                "\n".join(_common(line, whose, facts_of) for line, whose in listed.items())
             )
             parts[-1] += "\n"
         parts += [_section(name, lines, common) for name, lines in facts_of.items()]
+    parts.append(f"{_SILENCE}\n{silence()}\n")
     return "\n".join(parts)
+
+
+def choice() -> str:
+    """A Markdown table of the metrics by what they need of an example beside the answer, and the models that they call."""
+    table: dict[tuple[str, ...], tuple[list[str], list[str], list[str]]] = {}
+    for name in names():
+        metric = load(name)
+        needs = [
+            need
+            for score in metric.published(name)
+            for need in metric.needs_of(score.removeprefix(name).lstrip("."))
+        ]
+        kind = ("two answers",) if metric.pairs else ("variant",) if metric.variants else ()
+        beside = sorted({*needs, *kind} - {"answer", "base_answer"}, key=_ORDER.index)
+        offline, judged, by_others = table.setdefault(tuple(beside), ([], [], []))
+        link = f"[`{name}`](#{name.replace('.', '')})"
+        other_models = [model for model in metric.models if model not in ("judge", "checker")]
+        if not metric.models:
+            offline.append(link)
+        elif "judge" in metric.models:
+            judged.append(link)
+        else:
+            by_others.append(f"{link} ({', '.join(other_models)})")
+    rows = [
+        f"| {', '.join(beside) or 'nothing'} | {' | '.join(', '.join(links) for links in columns)} |"
+        for beside, columns in sorted(table.items(), key=lambda row: _place(row[0]))
+    ]
+    return "\n".join((*_CHOICE_HEAD, *rows))
+
+
+def _place(beside: Collection[str]) -> tuple[int, list[int]]:
+    places = [_ORDER.index(need) for need in beside]
+    special = max(places, default=0)
+    return special if special >= _ORDER.index("options") else -1, places
 
 
 def _facts(name: str) -> list[tuple[str, str]]:
@@ -100,7 +169,7 @@ def _facts(name: str) -> list[tuple[str, str]]:
     lines: list[tuple[str, str]] = []
     scores = load(name).published(name)
     for label, fact in facts(name, load(name)):
-        if (label, fact) in _USUAL or label in _ELSEWHERE:
+        if (label, fact) in _USUAL or label in _ELSEWHERE or fact == "as each score says":
             continue
         if label == name:
             lines.append(("score", fact))
@@ -132,18 +201,83 @@ def _common(line: tuple[str, str], whose: Collection[str], family: Mapping[str, 
     return f"- {label}{of}: {fact}"
 
 
+def _forms_of_family(
+    users: Mapping[tuple[str, str], Collection[str]], family: Mapping[str, object]
+) -> dict[str, str]:
+    """Each parameter of a family with its values and its metrics; without them where they differ by metric."""
+    forms: dict[str, str] = {}
+    for line, whose in users.items():
+        label = line[0].strip("`@")
+        if line[0].startswith("`@"):
+            forms[label] = (
+                f"`@{label}`" if label in forms else _common(line, whose, family).removeprefix("- ")
+            )
+    return forms
+
+
 def _section(
-    name: str, lines: Iterable[tuple[str, str]], common: Collection[tuple[str, str]]
+    name: str, lines: Collection[tuple[str, str]], common: Collection[tuple[str, str]]
 ) -> str:
     title, _, text = docstring(name).partition("\n\n")
     own = [line for line in lines if line not in common]
-    parameters = [_parameter(*line) for line in own if line[0].startswith("`@")]
+    forms = {
+        label.strip("`@"): _parameter(label, fact)
+        for label, fact in lines
+        if label.startswith("`@")
+    }
+    text, explained = _with_parameters(_parts(text), forms)
     listed = [f"- {label}: {fact}" for label, fact in own if not label.startswith("`@")]
-    if parameters:
-        listed.append(f"- {', '.join(parameters)}")
+    unexplained = [
+        forms[label.strip("`@")]
+        for label, _ in own
+        if label.startswith("`@") and label.strip("`@") not in explained
+    ]
+    if unexplained:
+        listed.append(f"- {', '.join(unexplained)}")
+    facts_first = [*listed, ""] if listed else []
     return "\n".join(
-        [f"### {name}", "", f"**{title.replace(chr(10), ' ')}**", "", text, "", *listed, ""]
+        [f"### {name}", "", f"**{title.replace(chr(10), ' ')}**", "", *facts_first, text, ""]
     )
+
+
+def _parts(text: str) -> str:
+    """A docstring with a paragraph for each part (`Cost: …`), so that a reader finds it, and its equations in fences:
+    behind a list, indented lines would belong to its last item."""
+    labelled = _LABEL.sub(r"\n\n**\1\2:**", text)
+    paragraphs = (paragraph.strip("\n") for paragraph in re.split(r"\n{2,}", labelled))
+    return "\n\n".join(
+        f"```text\n{dedent(paragraph)}\n```"
+        if all(line.startswith("    ") for line in paragraph.splitlines())
+        else paragraph
+        for paragraph in paragraphs
+        if paragraph
+    )
+
+
+def _with_parameters(text: str, forms: Mapping[str, str]) -> tuple[str, set[str]]:
+    """A docstring with a line of a list for each parameter that it explains, with its values; and these parameters."""
+    heading = re.search(r"\*\*Parameters[^*]*:\*\*", text)
+    if heading is None or not forms:
+        return text, set()
+    before = text[: heading.end()]
+    paragraph, gap, remaining = text[heading.end() :].partition("\n\n")
+    name = "|".join(forms)
+    # `a: text`, `a, b: text` and `a and b: text`, each at the beginning of a sentence or behind a semicolon
+    pattern = rf"(?:^|(?<=[.;]))\s+((?:{name})(?:(?:, | and )(?:{name}))*):\s"
+    lead, *explanations = re.split(pattern, paragraph)
+    listed = []
+    explained = set()
+    for names_of_text, explanation in zip(explanations[::2], explanations[1::2], strict=True):
+        parameters = re.split(", | and ", names_of_text)
+        explained.update(parameters)
+        shown = ", ".join(forms[parameter] for parameter in parameters)
+        item = f"- {shown}: {explanation.strip().rstrip(';')}"
+        listed.append(fill(item, 118, subsequent_indent="  ", break_on_hyphens=False))
+    if not explanations:
+        return text, set()
+    if lead.strip(" ;") in forms:  # it has no explanation
+        lead = ""
+    return "\n".join([f"{before}{lead}", "", *listed]) + gap + remaining, explained
 
 
 WRITTEN = {

@@ -10,14 +10,14 @@
 
 A sentence is supported if the texts of all sources that it names, joined, entail it (ALCE, 3 and eval.py at 246c476,
 lines 360-376). A citation is needed if its sentence is supported, and either its source alone entails the sentence or
-the other sources of the sentence do not (lines 391-413); else it is redundant. The citations of a sentence that is
-not supported are not needed. docs/citations.md has the forms of markers and how a number is read. Sources are
-`sources` of the example ({id, text}), else its `contexts`. Headings, heads of tables, pictures, code and lists of
-sources are no sentences. A sentence needs a source unless it asks, introduces a list (it ends with a colon) or
-refuses to answer. A quotation has four words or more in quotation marks or in a block quote, or eight characters in
-scripts without spaces; it is searched in its sentence's sources, without any in all that the answer names, and without
-any in all of the example; case, punctuation and the brackets of "[t]he" do not count, but the sign and the marks of a
-number do (1.5 is not 1,5). Of one that leaves words out (…, [...], [he]) the parts stand in a source in their order.
+the other sources of the sentence do not (lines 391-413). Sources are `sources` of the example ({id, text}), else its
+`contexts`. docs/citations.md has the forms of markers, and what is no sentence. A sentence needs a source unless it
+asks, ends with a colon or refuses to answer.
+
+A quotation has four words or more (eight characters in scripts without spaces) in quotation marks or a block quote. It
+is searched in the sources of its sentence, else in those of the answer, else in those of the example. Case, punctuation
+and the brackets of "[t]he" do not count, the sign and the marks of a number do (1.5 is not 1,5). Where it leaves words
+out (…, [...], [he]), its parts stand in a source in their order.
 
 The first judge or the checker (`--checker`) decides what entails; without either the built-in claim checker, where it
 is installed. Each pair of sources and sentence is asked about once; the last four scores ask nothing.
@@ -27,10 +27,10 @@ citations, quotes without quotations, uncited without a sentence that needs a so
 are zero. Unscored (`missing_input`): a score that depends on a source whose text the example does not have. A number
 without a source, and a footnote without a definition, count against precision and resolvable.
 Cost: a call of the judge for each 25 sentences, 100 pairs and 16,000 bytes of the sources that they name, for all
-three scores together (a pair with more bytes: as with plan=each); with elsewhere=true as many again, for the
-sentences that are not supported. With plan=each a call for each 25 sentences that name the same sources; precision
-and f1 ask, of each supported sentence with several citations, about each source alone and, where that does not
-support it, about the others; elsewhere=true then a call for each other source.
+three scores together (a pair with more bytes: as with plan=each). With plan=each a call for each 25 sentences that name
+the same sources; precision and f1 also ask, of each supported sentence with several citations, about each source alone
+and, where that does not support it, about the others. elsewhere=true asks as much again about sentences that are not
+supported (with plan=each a call for each other source).
 
 Parameters: batch: sentences in one call of a judge; 1: one pair a call, with plan=each. plan: `joint`: a call shows
 the cited sources of an answer once, numbered, and names the sets of them; `each`: it shows one set, as ALCE's model
@@ -41,13 +41,12 @@ a repeated one counts again; a sentence with a number that is out of range is no
 count. empty: `zero`: precision without citations is 0. support: `graded`: the judge grades each citation by itself,
 full, partial or no support (TREC's RAG track; Thakur et al. 2025, arXiv 2504.15205), with the weights 1, .5 and 0:
 precision is the mean weight of the citations, recall the mean over all sentences of the weight of their best
-citation; with limit=1 as in vectara/open-rag-eval at 0320283 (metrics/citation_metric.py). elsewhere: whether a
-sentence that its sources do not support, or that names none and needs one, is asked about with each other source of
-the example: its state is then `supported elsewhere` where one supports it, and `passages` has which; no score
-changes. unit: `claims`: recall, precision, f1 and uncited are of the claims of the answer in place of its sentences:
-those that the example carries, else those that the first judge lists (as for RAGChecker, in the same calls). A claim
-has the citations of the sentence with most of its words. A citation is needed if a claim of its sentence needs it;
-those of a sentence without a claim do not count.
+citation; with limit=1 as in vectara/open-rag-eval at 0320283 (metrics/citation_metric.py). elsewhere: a sentence
+that its sources do not support, or that names none and needs one, is asked about with each other source of the example.
+Where one supports it, its state is `supported elsewhere`, and `passages` has which; no score changes. unit: `claims`:
+recall, precision, f1 and uncited are of the claims of the answer in place of its sentences: those of the example, else
+those that the first judge lists (in RAGChecker's calls). A claim has the citations of the sentence with most of its
+words. A citation is needed if a claim of its sentence needs it; those of a sentence without a claim do not count.
 Deviations: sentences are those of `text.sentences` (ALCE: NLTK). A marker behind the full stop belongs to the
 sentence before it; with `reading=alce` to the next, as NLTK splits, and at the end it is a sentence without words,
 which is not supported (ALCE asks its model about the empty text). f1 is ours. With `reading=alce` an id in brackets
@@ -56,7 +55,7 @@ sources of a sentence still count where one number is out of range. ALCE puts `T
 passages are read as they are. A premise that is longer than a checker reads is read in parts, so that sources in
 different parts are not read together. The prompts of plan=joint and support=graded are ours, and show a source beside
 the others; the reply gives no probability. With support=graded no two sources are read together; a source that two
-sentences name first counts twice (open-rag-eval keeps the grade of the last, as its key is the source).
+sentences name first counts twice (open-rag-eval keeps the last grade).
 """
 
 from __future__ import annotations

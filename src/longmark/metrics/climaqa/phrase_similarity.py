@@ -6,9 +6,10 @@ reference in the blank, e2 with the answer.
     PS = 2 (cosine(e1, e2) - 0.5)
 
 1 for the same term, 0 for a cosine of .5. With several references the highest score counts. An empty answer leaves the
-blank empty. Cost: one call to the embedder, none if the terms are equal, and one more with `windows`.
-A blank is `<blank>`, `<MASK>`, `[MASK]`, `⟨mask⟩` (in any case and kind of bracket), three or more underscores, or two
-that no letter touches. Unscored (`undefined`): a question without one.
+blank empty. A blank is `<blank>`, `<MASK>`, `[MASK]`, `⟨mask⟩` (in any case and kind of bracket), three or more
+underscores, or two that no letter touches.
+Unscored (`undefined`): a question without one.
+Cost: one call to the embedder, none if the terms are equal, and one more with `windows`.
 
 Parameters: window: words on each side, 4 in the paper. windows: the evidence also has the cosine with each window from
 0 to 10 (figure 4). terms: `plain` puts the terms in as they are; `as_published` first writes them in lower case and

@@ -1,6 +1,6 @@
 """Comprehensiveness: which statements of the sources an answer covers, and which it leaves out.
 
-An answer that is empty, or that only says that it found nothing relevant (a refusal, as the evidence then says), covers
+An answer that is empty, or that only says that it found nothing relevant (a refusal), covers
 nothing.
 
 Parameters of all: summarize: shorten the passages first to what concerns the question, in a call each (listing 1; on in

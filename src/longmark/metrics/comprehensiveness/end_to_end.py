@@ -8,8 +8,8 @@ passages. Statements that differ only in case and spacing count once. A statemen
 
 Unscored: the lists cannot be read (`unparsable`). Cost: 1 call.
 
-Parameters: unparsable: `zero` gives unreadable lists the score 0, as the authors do (for one of their models 137 of
-1,200 replies are unreadable: its match rate is .756 with these zeros, and .824 without these answers).
+Parameters: unparsable: `zero` gives unreadable lists the score 0, as the authors do (137 of 1,200 of one of their
+models, whose match rate is .756 with these zeros and .824 without these answers).
 Deviations: the lists are JSON; in the paper they are two lists under headings. The basis is the list of uncovered
 statements, because the judge gives no relations among them.
 """

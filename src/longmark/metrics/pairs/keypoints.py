@@ -13,8 +13,7 @@
 
 No judge sees both answers, so there is no order of answers. An empty answer has no point, without a call.
 Unscored: no reference (`missing_input`); a reference without a key point (`undefined`).
-Cost: 1 call for the list, and for each judge 2 x (number of points); the calls for one answer begin with the same text,
-which a prompt cache evaluates once.
+Cost: 1 call for the list, and for each judge 2 x (number of points).
 
 Parameters: partial: the value of a partially correct point; the paper does not state it. band: the
 largest difference of the sums that is a tie. reference: the `concise` reference, from which the paper's raters list the

@@ -35,16 +35,14 @@ number of passages:
     both noise sensitivities              A and R, the former by the reference, both by each P   3 + 2 P calls
     all eleven                            the same, and R by the answer                          4 + 2 P calls
 
-Cost: as above, for an answer, a reference and passages of one call each: the claims of 4,000 bytes are listed in a
-call, and 25 claims (8,000 bytes) are checked in one. The claims of a reference are listed and checked by a passage
-once, for all systems that answer its question from the same passages: 1 + P calls are paid once a question. A label
-can depend on the other claims in its call (`batch=1`: it cannot).
+Cost: as above, where a call lists the claims of up to 4,000 bytes and checks up to 25 claims (8,000 bytes). Of these
+calls 1 + P are paid once a question, for all systems that answer it from the same passages: those that list the claims of
+the reference and check them by passages. A label can depend on the other claims in its call (`batch=1`: it cannot).
 
-These sums are 1: precision + hallucination + both noise sensitivities, and faithfulness + hallucination +
-self_knowledge.
-Unscored (`undefined`): scores over the claims of an answer or a reference that has none, and context_utilization if
-no claim of the reference is retrieved. f1 of an answer without claims is 0 where the reference has claims. Unscored
-(the checker's reason): shares over claims of which one has no verdict, as one that is longer than the checker reads.
+Two sums are 1: precision + hallucination + both noise sensitivities, and faithfulness + hallucination + self_knowledge.
+Unscored (`undefined`): scores over the claims of an answer or a reference that has none (but f1 is 0 where only the
+answer has none), and context_utilization if no claim of the reference is retrieved. Unscored (the checker's reason): a
+share over claims of which one has no verdict.
 Unscored (`missing_input`): without a reference all scores except faithfulness, without passages all except precision,
 recall and f1, and without an answer all except claim_recall and context_precision. An empty answer recalls nothing.
 Claims and labels in the example are used unchanged: a result file of RAGChecker needs no call.

@@ -7,11 +7,10 @@ that was asked:
 
 `masked` is the score of the paper's tables: before the questions are written, words of the domain's masked slots
 (hazards: hazard, profession, concern, infrastructure) are replaced by placeholders such as [HAZARD] in the answer, so
-that words shared with the question do not raise the score. The question is not masked. The judge names the phrases;
-code replaces them and the values of the profile. A judge may name no phrase. If its phrases cover more than half of
-the answer, it is asked again. `plain` has no masking. The evidence has each generated question with its cosine, and
-for `masked` the masked answer, the phrases, and how many placeholders there are and phrases that do not occur in the
-answer.
+that words shared with the question do not raise the score. The question is not masked. The judge names the phrases,
+or none; code replaces them and the values of the profile. If they cover more than half of the answer, it is asked again.
+`plain` has no masking. The evidence has each generated question with its cosine, and for `masked` the masked answer, the
+phrases, and how many of them do not occur in the answer.
 Unscored: an empty answer (`undefined`); `masked` by phrases without a profile that has a masked slot
 (`missing_input`), since the masking could not be checked.
 Cost: 1 call for masking, which `plain` does without; for each score 1 call for the questions and 1 batch of the
@@ -20,8 +19,7 @@ written in pieces too, and the mean is over all of them.
 
 Parameters: questions: n. masking: `phrases` as above, or `rewrite`: the judge rewrites the answer with placeholders, as
 in the paper (section 3.3, appendix E.3); what it rewrites is not checked, and no profile is needed.
-Deviations: the prompts are ours. The default masking is ours: nothing else can change, the reply is short, and a small
-judge can do it (design/small-judges.md).
+Deviations: the prompts are ours. So is the default masking, which a small judge can do (design/small-judges.md).
 """
 
 from __future__ import annotations

@@ -7,15 +7,15 @@
 
 f is equation 4; appendix B.2 discusses proxy models. C is the set of facts that the first judge finds in the passages.
 The proxy (`--lm`) gets the question and the facts; the score uses its probabilities of the given answer.
-The evidence has each fact with its delta and the passages that it can come from (numbers from 1; a single number is
-certain, see `text.claims`), the most needed fact (greatest delta above 0) and the most distracting one (least delta
-below 0). It also has the mean entropy of the proxy's distribution over the answer's positions (nats, lower is more
-confident) if the proxy gives it: `hf:` does, llama.cpp and vLLM do not.
-Unscored (`undefined`): an empty answer, passages without a fact, more than `max_claims` facts. One fact is enough.
+The evidence has each fact with its delta and the numbers of the passages that it can come from (a single number is
+certain), the most needed fact (greatest delta above 0) and the most distracting one (least delta below 0); from a proxy
+that gives it (`hf:`, not llama.cpp or vLLM) also the mean entropy over the answer's positions (nats, lower is more
+confident).
+Unscored (`undefined`): an empty answer, passages without a fact, more than `max_claims` facts.
 Cost: the calls that find the facts, and n + 1 likelihoods for n facts, each cached separately. Their order lets the
 proxy evaluate common beginnings once (design/leave-one-out.md).
 
-Parameters: chat: use the proxy's chat template (false: plain text, for a model without one). max_claims. documents:
+Parameters: chat: use the proxy's chat template (false: plain text, for a model without one). documents:
 the evidence also has the confidence given the complete passages, f(q, D) (1 more likelihood). f varies with the
 proxy's backend, and from run to run with the embedded judge (docs/models.md).
 Deviations: the prompts are ours.

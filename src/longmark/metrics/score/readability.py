@@ -3,10 +3,10 @@
     reading_ease = 206.835 - 1.015 words/sentences - 84.6 syllables/words      higher is easier
     grade_level  = 0.39 words/sentences + 11.8 syllables/words - 15.59         US school years
 
-The bounds are the scores of sentences of one syllable. Neither direction is better: the paper asks whether the level
+The bounds are the scores of sentences of one syllable. The paper asks whether the level
 suits the reader. The evidence names the paper's band. Words, sentences and syllables are counted for English
-(`text.sentences`, `metrics/score/_syllables.py`); list items, headings and table rows are sentences. Unscored
-(`undefined`): no words, more than 5 % of the words in another script, or a text that is in another language by its
+(`text.sentences`, `metrics/score/_syllables.py`); list items, headings and table rows are sentences.
+Unscored (`undefined`): no words, more than 5 % of the words in another script, or a text that is in another language by its
 function words or by letters that the language does not use (`text.language`; short texts do not tell). Cost: no
 calls.
 Parameters: language: `en`; or `de`, `es`, `fr`, `it`, `nl`, `pt`, `ru`, whose reading ease has the weights of

@@ -4,16 +4,16 @@
     delta_i        R(q, a) - R(q, a without point i)        in the evidence of both
     order_changed  1 if sorting the points by descending delta changes their order, else 0
 
-R is the reranker's raw score (no sigmoid) of the question and the answer's intro and points. A closing part (a
-statement of confidence, for example) is not scored. In the rewritten answer the intro stays first and the closing part
-last (`metrics/score/_segments.py` defines the parts). Raw scores of different rerankers are not comparable. The paper
-reports how often `order_changed` is 1. Points whose deltas differ by less than 1e-6 keep their order. Rerankers truncate
-long texts (bge-reranker-base after 512 tokens), so points near the end may have no effect; the evidence lists them.
+R is the reranker's raw score (no sigmoid) of the question and the answer's intro and points, without a closing part
+such as a statement of confidence (`metrics/score/_segments.py` defines the parts). Raw scores of different rerankers are
+not comparable. The paper reports how often `order_changed` is 1. Points whose deltas differ by less than 1e-6 keep their
+order. Rerankers truncate long texts (bge-reranker-base after 512 tokens), so points near the end may have no effect; the
+evidence lists them.
 Unscored (`undefined`): an empty answer; the order of an answer of one point, or of more than `max_points`.
 Cost: 1 reranker call with n + 1 documents for n points.
 
 Deviations: the published counts of changed orders (1,393 and 1,397 of 1,412) also count the closing part, which the
-authors' code drops from the rewritten answer, and count an answer of one point as unchanged. Ours compares points only.
+authors' code drops from the rewritten answer, and an answer of one point as unchanged.
 """
 
 from __future__ import annotations

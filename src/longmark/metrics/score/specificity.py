@@ -11,22 +11,21 @@
    contain them, the label becomes n/a. If the passages do not contain them, a yes becomes a no.
 4. The most frequent of the K labels counts. A tie that includes n/a is n/a; a tie of yes and no is no.
 
-Scores: `score.specificity`, and one under that name for each dimension. Unscored (`undefined`): an answer without
-claims; a dimension that is n/a in all claims; the overall score if all dimensions are. An invalid label, or a reply
-without any label, is requested once more. If it fails again, an invalid label counts as n/a, as a missing one does, and a
-reply without any label leaves the example unscored (`unparsable`). The evidence counts missing labels
-(`labels_missing`), labels changed in step 3 (`labels_corrected`), and invalid labels (`invalid_labels`).
-Several judges are asked once each, at temperature 0. A single judge is asked `samples` times.
+Several judges are asked once each, at temperature 0. A single judge is asked `samples` times. An invalid label, or a
+reply without any label, is requested once more; then an invalid label counts as n/a, as a missing one does. The evidence
+counts both, and the labels changed in step 3 (`labels_missing`, `labels_corrected`, `invalid_labels`).
+Unscored: an answer without claims, a dimension that is n/a in all claims, and the overall score if all dimensions are
+(`undefined`); a second reply without any label (`unparsable`).
 Cost, for an answer of up to 4,000 bytes: 1 call for claims, 1 for details, then claims x K. Longer answers and lists of
 claims are processed in pieces of that size.
 
 Parameters: samples, temperature: for a single judge. check: `words`, or `none`: the judge explains each label, no words
 are asked for, and its labels stay, as in the paper. all_na: `zero` scores 0 if all dimensions of all claims are n/a, as
 the authors do (63 of their 1,412 answers); the dimensions stay unscored.
-Deviations: the prompts are ours. So is the check of step 3 (design/small-judges.md shows its effect with a small judge),
-and the rule for ties for K other than 3: with three judges a tie is always of all three labels, for which the authors'
-data has n/a. The paper's three agents are one model that is asked three times, as a single judge here. Several judges (a
-jury) are ours, and so is the temperature.
+Deviations: the prompts are ours. So is the check of step 3 (design/small-judges.md),
+and the rule for ties for K other than 3: a tie of three judges is of all three labels, for which the authors'
+data has n/a. The paper's three agents are one model that is asked three times, as a single judge here. Several judges are
+ours, and so is the temperature.
 """
 
 from __future__ import annotations
