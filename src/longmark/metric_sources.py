@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import os
 import re
 from functools import cache
 from pathlib import Path
@@ -19,19 +20,22 @@ _END_OF_TITLE = re.compile(r": | \(")  # in a docstring
 @cache
 def names() -> tuple[str, ...]:
     """The names of longmark's metrics, sorted."""
-    modules = (path.relative_to(_METRICS).with_suffix("") for path in _METRICS.rglob("*.py"))
-    public = [
-        ".".join(module.parts)
-        for module in modules
-        if len(module.parts) > 1 and not module.name.startswith("_")
-    ]
-    # A family whose scores come from one computation is one metric, in the `__init__.py` of its folder.
-    families = [
-        path.parent.name
-        for path in _METRICS.glob("*/__init__.py")
-        if "\nMETRIC = " in path.read_text(encoding="utf-8")
-    ]
-    return tuple(sorted([*public, *families]))
+    metrics: list[str] = []
+    # scandir: pathlib takes ten times as long, and every run begins with these names
+    for family in os.scandir(_METRICS):
+        if not family.is_dir():
+            continue
+        modules = {entry.name for entry in os.scandir(family) if entry.name.endswith(".py")}
+        metrics += [
+            f"{family.name}.{module.removesuffix('.py')}"
+            for module in modules
+            if not module.startswith("_")
+        ]
+        # A family whose scores come from one computation is one metric, in the `__init__.py` of its folder.
+        if "__init__.py" in modules:
+            source = Path(family.path, "__init__.py").read_bytes()
+            metrics += [family.name] * (b"\nMETRIC = " in source)
+    return tuple(sorted(metrics))
 
 
 @cache
