@@ -218,7 +218,7 @@ def test_judging_is_overridden_for_one_metric_and_its_signature_selects_it_again
     with pytest.raises(UnknownName, match=r"unknown parameter of classic\.length"):
         run("classic.length@samples=3")
     for wrong, says in (
-        ("ragchecker.f1|metric:7", "version 7 of the metric"),
+        ("ragchecker.f1|metric:99", "version 99 of the metric"),
         ("ragchecker.f1|metric:abc", "version abc of the metric"),
         ("classic.bleu|foo:2", "unknown part 'foo:2'"),
         ("classic.bleu|version", "unknown part 'version'"),
