@@ -144,7 +144,17 @@ def test_unscored_answers_count_as_the_worst_for_met_and_as_the_best_for_not_met
     )
     # with the unscored one as 0: 31.2 / 40 = .78; as 1: 32.2 / 40 = .805
     assert outcomes(result) == ["met", "undecided", "undecided", "not met"]
-    assert result.results[1].decides == "scores of the 1 unscored answer"
+    assert result.results[1].decides == "the score of the unscored answer"
+
+
+def test_few_scores_with_unscored_ones_are_decided_by_both_only(tmp_path: Path) -> None:
+    """The scores of the unscored answers alone would leave too few."""
+    rows = scored(tmp_path / "r.csv", {"a": [0.9] * 6 + [None] * 2})
+    (result,) = check(rows, "m mean >= 0.7", **UNIT).results
+    assert "at least 11 are needed" in result.line
+    assert result.decides == (
+        "scores of the 2 unscored answers, and more answers, up to the 11 that are needed"
+    )
 
 
 def test_single_answers_are_counted(tmp_path: Path) -> None:

@@ -87,8 +87,13 @@ def with_plan(
     """An undecided gate with what would decide it. in_all: the scores of `questions_for_means`; planned: they were
     computed."""
     unscored = (check.rows or 0) - (check.scored or 0)
+    of_unscored = f"scores of the {unscored:,} unscored {unit}s"
+    if unscored == 1:
+        of_unscored = f"the score of the unscored {unit}"
     if check.result == UNSCORED or ((gate.bad or gate.kind == SAMPLE_MEAN) and unscored):
-        return replace(check, decides=f"scores of the {counted(unscored, f'unscored {unit}')}")
+        if check.short and check.needed:
+            of_unscored += f", and more answers, up to the {check.needed:,} that are needed"
+        return replace(check, decides=of_unscored)
     if check.short and check.needed is not None:
         clusters = check.estimate.clusters if check.estimate else None
         more = check.needed - (clusters or check.scored or 0)
@@ -102,9 +107,9 @@ def with_plan(
     if gate.bad or estimate is None or estimate.value is None:
         return check
     if unscored and estimate.low is not None and gate.above and estimate.low >= gate.limit:
-        return replace(check, decides=f"scores of the {counted(unscored, f'unscored {unit}')}")
+        return replace(check, decides=of_unscored)
     if unscored and estimate.high is not None and not gate.above and estimate.high <= gate.limit:
-        return replace(check, decides=f"scores of the {counted(unscored, f'unscored {unit}')}")
+        return replace(check, decides=of_unscored)
     if not planned:
         return replace(
             check,
