@@ -149,8 +149,11 @@ def test_the_demo_says_what_is_recorded_which_system_is_better_and_where_the_wor
     assert '<mark class="quoted"' in worst[0]
     assert 'class="sentence missing"' in worst[0]
     assert 'class="support no"' in worst[0]
+    firsts = page.replace("<wbr>", "").split("alder is first by ")[1].split(".")[0]
+    assert "the claim checker" in firsts
+    assert " by the " not in firsts.replace("first by the", ""), "first by F1 by the checker"
     assert (
-        "None of the metrics of words scores a wrong number or a wrong direction significantly lower"
+        "None of the metrics that compare words scores a wrong number or a wrong direction significantly lower"
         in page
     )
     assert _cells(page) == _cells_of_the_readme()

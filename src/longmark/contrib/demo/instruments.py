@@ -132,12 +132,12 @@ def _instruments_of(demo: Demo) -> list[Instrument]:
         }
 
     return [
-        Instrument("recall by the claim checker", recall),
-        Instrument("faithfulness by the claim checker", faithfulness, CHECKER),
-        Instrument("both by the claim checker", demo.recalled.with_other(faithfulness)),
-        Instrument("recall by word overlap", scores_of(RECALL, recall)),
-        Instrument("faithfulness by word overlap", scores_of(FAITHFULNESS, faithfulness), OVERLAP),
-        Instrument("coherence by the judge", scores_of(COHERENCE, faithfulness)),
+        Instrument("the claim checker's recall", recall),
+        Instrument("the claim checker's faithfulness", faithfulness, CHECKER),
+        Instrument("the claim checker's F1", demo.recalled.with_other(faithfulness)),
+        Instrument("word overlap's recall", scores_of(RECALL, recall)),
+        Instrument("word overlap's faithfulness", scores_of(FAITHFULNESS, faithfulness), OVERLAP),
+        Instrument("the judge's coherence", scores_of(COHERENCE, faithfulness)),
     ]
 
 
@@ -150,9 +150,9 @@ def instruments(demo: Demo) -> Section:
 
     table = Table(
         "instruments",
-        "Instruments on the same answers",
+        "Metrics on the same answers",
         (
-            Column("instrument", "name"),
+            Column("metric", "name"),
             Column("AUC of sentences", lambda row: row.auc(demo.checked), 2, "estimate"),
             Column(
                 "AUC of answers", lambda row: auc_of_answers(demo.corpus, row.score), 2, "estimate"
@@ -163,12 +163,12 @@ def instruments(demo: Demo) -> Section:
         "AUC of sentences: the probability that a sentence without a defect has a greater probability of support than "
         "a false one (a wrong number, a wrong direction or no support). AUC of answers: the probability that an answer "
         "without a defect scores higher than one with a defect. Chance: .5. alder to dogwood: mean scores. recall: the "
-        "share of the facts listed for a question that the answer supports; both: the harmonic mean of recall and "
+        "share of the facts listed for a question that the answer supports; F1: the harmonic mean of recall and "
         "faithfulness. " + _estimated(demo),
         unit=None,
     )
     words = " ".join(filter(None, (by_recall(demo), _trusted(demo))))
-    return Section("Which instrument to trust", words, (table,))
+    return Section("Which metric to trust", words, (table,))
 
 
 def _estimated(demo: Demo) -> str:
@@ -282,9 +282,9 @@ def ahead(demo: Demo) -> str:
         (
             f"{'; '.join(statements)}.",
             *_left_out(demo, fewest),
-            f"Shown to order the answers as the defects do: {names}."
+            f"Shown to score an answer without a defect higher than one with a defect: {names}."
             if ordering
-            else "None of them is shown to order the answers as the defects do.",
+            else "None of them is shown to score an answer without a defect higher than one with a defect.",
         )
     )
 

@@ -341,13 +341,13 @@ def _notices(study: DefectsStudy) -> str:
     ]
     return (
         (
-            f"None of the metrics of words scores {worst} significantly lower than the same answer without it. "
+            f"None of the metrics that compare words scores {worst} significantly lower than the same answer without it. "
             if blind
             else ""
         )
-        + "By the score alone, at 5 % false alarms, "
+        + "With a threshold that 5 % of the answers without a defect are below, "
         + (
-            f"{listed(alone)}, and nothing else is noticed."
+            f"{listed(alone)}; nothing else is noticed."
             if alone
             else "none of them notices any defect."
         )
