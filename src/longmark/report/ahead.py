@@ -105,54 +105,84 @@ def leads(index: Observations, summary: Summary, primary: Sequence[str] = ()) ->
 def _lead(
     index: Observations, summary: Summary, metric: str, systems: Sequence[str], pairs: int
 ) -> Lead | None:
+    """The first system on a metric beside the second; None where scores are too large to be averaged. pairs: m."""
     facts = summary.facts[metric]
-    cells = [cell for cell in summary.of(metric) if cell.scored]
-    ends = [end for cell in cells for end in (cell.least, cell.greatest) if end is not None]
-    if max(map(abs, ends)) > _LARGEST:
-        return None
     sign = 1 if facts.higher_is_better else -1
-    bound = facts.lo if facts.higher_is_better else facts.hi
-    worst = sign * min(sign * end for end in (*ends, *([] if bound is None else [bound])))
+    worst = _worst_score(summary, metric, sign)
+    if worst is None:
+        return None
     numbers = [summary.systems.index(system) for system in systems]
     columns = _columns(index, metric, numbers, worst, summary.cluster != QUESTION)
-    a, b = sorted(numbers, key=lambda number: -sign * math.fsum(columns.counted[number]))[:2]
+    best_first = sorted(
+        numbers,
+        key=lambda number: -sign * math.fsum(columns.counted[number]),
+    )
+    first, second = best_first[:2]
     width = None if facts.lo is None or facts.hi is None else facts.hi - facts.lo
-    level = 1 - _ALPHA / pairs
-    n_missing = bytes(
-        isnan(x) + isnan(y) for x, y in zip(columns.common[a], columns.common[b], strict=True)
+    unscored_of_question = bytes(
+        isnan(x) + isnan(y)
+        for x, y in zip(columns.common[first], columns.common[second], strict=True)
     )
     results = []
-    means = list[float]()
-    for column, allowed in (
-        (columns.common, 0),
-        (columns.counted, 1),
-    ):  # how many of both may be without a score
-        counts_question = [missing <= allowed for missing in n_missing]
+    sums = list[float]()
+    for scores, unscored_allowed in ((columns.common, 0), (columns.counted, 1)):
+        counts_question = [unscored <= unscored_allowed for unscored in unscored_of_question]
         differences = array(
             "d",
             (
                 sign * (x - y)
-                for x, y, counts in zip(column[a], column[b], counts_question, strict=True)
+                for x, y, counts in zip(scores[first], scores[second], counts_question, strict=True)
                 if counts
             ),
         )
-        means.append(math.fsum(differences))
-        clusters = [
-            name for name, counts in zip(columns.clusters, counts_question, strict=False) if counts
-        ] or None
-        if (len(set(clusters)) if clusters else len(differences)) < _FEWEST:
-            results.append(FEW)
-        elif not any(differences):
-            results.append(EQUAL)
-        else:
-            mean = mean_estimate(
-                differences, clusters, (None if width is None else -width, width), level, null=0.0
-            )
-            few = mean.effective is not None and few_clusters(mean.effective)
-            results.append(FEW if few else AHEAD if mean.ends and mean.ends[0] > 0 else CHANCE)
-    same_result = len({*results}) == 1 and min(means) * max(means) >= 0
+        clusters = [  # none where each question is one
+            cluster
+            for cluster, counts in zip(columns.clusters, counts_question, strict=False)
+            if counts
+        ]
+        results.append(_result(differences, clusters or None, width, 1 - _ALPHA / pairs))
+        sums.append(math.fsum(differences))
+    same_result = len({*results}) == 1 and min(sums) * max(sums) >= 0
     result = results[0] if same_result or results[0] == FEW else UNSCORED
-    return Lead(metric, summary.systems[a], summary.systems[b], result)
+    return Lead(metric, summary.systems[first], summary.systems[second], result)
+
+
+def _worst_score(summary: Summary, metric: str, sign: int) -> float | None:
+    """What an unscored answer counts: the metric's bound on the worse side, or what is worse than that; None where a
+    score is too large to be averaged. sign: 1 where higher is better, else -1."""
+    facts = summary.facts[metric]
+    bound = facts.lo if sign > 0 else facts.hi
+    scores = [
+        extreme
+        for cell in summary.of(metric)
+        if cell.scored
+        for extreme in (cell.least, cell.greatest)
+        if extreme is not None
+    ]
+    if max(map(abs, scores)) > _LARGEST:
+        return None
+    if bound is not None:
+        scores.append(bound)
+    return sign * min(sign * score for score in scores)
+
+
+def _result(
+    differences: Sequence[float],
+    clusters: Sequence[str] | None,
+    width: float | None,
+    level: float,
+) -> str:
+    """What the questions of one reading show. differences: above 0 where the first system is better; width: of the
+    metric's range."""
+    if (len(set(clusters)) if clusters else len(differences)) < _FEWEST:
+        return FEW
+    if not any(differences):
+        return EQUAL
+    bounds = (None if width is None else -width, width)
+    mean = mean_estimate(differences, clusters, bounds, level, null=0.0)
+    if mean.effective is not None and few_clusters(mean.effective):
+        return FEW
+    return AHEAD if mean.ends and mean.ends[0] > 0 else CHANCE
 
 
 def _columns(
@@ -165,10 +195,10 @@ def _columns(
             system: (cluster, mean, scored, rows)
             for _, cluster, system, mean, scored, rows in group
         }
-        for one in systems:
-            _, mean, scored, rows = answers.get(one, ("", None, 0, 1))
-            common[one].append(nan if mean is None else mean)
-            counted[one].append(((mean or 0.0) * scored + worst * (rows - scored)) / rows)
+        for system in systems:
+            _, mean, scored, rows = answers.get(system, ("", None, 0, 1))
+            common[system].append(nan if mean is None else mean)
+            counted[system].append(((mean or 0.0) * scored + worst * (rows - scored)) / rows)
         if clustered:
             clusters.append(next(iter(answers.values()))[0])
     return _Columns(common, counted, clusters)
