@@ -157,6 +157,36 @@ def test_few_scores_with_unscored_ones_are_decided_by_both_only(tmp_path: Path) 
     )
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "b better than a",
+        "b better than a by .01",
+        "a equivalent to b within .5",
+        "b no worse than a within .01",
+    ],
+)
+def test_a_comparison_of_which_many_answers_are_unscored_shows_nothing(
+    tmp_path: Path, text: str
+) -> None:
+    """The unscored answers of a may be its best ones, and neither reading counts that."""
+    low = [0.1 + 0.01 * (7 * i % 40) for i in range(80)]
+    high = [score + 0.15 + 0.001 * (i % 7) for i, score in enumerate(low)]
+    outcome = {}
+    for lost in (0, 2, 8):
+        of_a = [None] * lost + low[lost:]
+        rows = scored(tmp_path / f"{lost}.csv", {"a": of_a, "b": high})
+        outcome[lost] = check(rows, text, **UNIT).results[0]
+    assert [outcome[0].outcome, outcome[2].outcome] == ["met", "met"]
+    assert outcome[8].outcome == "undecided"
+    assert (
+        "8 of 80 answers of a are unscored (10 %), more than the 5.0 % that --max-unscored"
+        in outcome[8].line
+    )
+    assert outcome[8].decides == "scores of the unscored answers"
+    assert check(rows, text, max_unscored=0.1, **UNIT).met, "the user's word"
+
+
 def test_single_answers_are_counted(tmp_path: Path) -> None:
     rows = scored(tmp_path / "r.csv", {"a": [0.9] * 48 + [0.4, None]})
     texts = [

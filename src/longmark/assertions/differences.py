@@ -3,7 +3,7 @@ about, what is said of a difference, and whether two are equivalent."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,12 +14,14 @@ from longmark.assertions.wording import with_line
 from longmark.errors import UnknownName, UserError
 from longmark.progress import counted
 from longmark.records.metric_name import in_slice, under, without_slice
-from longmark.report.format import fixed
+from longmark.report.format import fixed, share
 from longmark.report.gates import slice_and_system
+from longmark.report.tables import one_line
 from longmark.stats.results import Estimate
 
 if TYPE_CHECKING:
     from longmark.analysis.compare.margin import Decision, MarginTooLarge
+    from longmark.analysis.compare.results import MetricResult
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,21 @@ def selected(
 def not_tested(metric: str, system: str, rule: str, why: str) -> Checked:
     """The result of an assertion whose comparison could not be made."""
     return with_line(Checked(metric, system, rule, UNDECIDED, line="", reason=f"not tested: {why}"))
+
+
+def too_many_unscored(
+    metric: MetricResult, systems: Collection[str], max_unscored: float
+) -> str | None:
+    """Why nothing is shown of these systems: an answer without a score may be better than those that have one, which
+    neither reading of unscored answers counts. None if no more than a share of each system's are unscored."""
+    for system in metric.systems:
+        if system.system in systems and system.silent > max_unscored * system.asked:
+            return (
+                f"{system.silent:,} of {system.asked:,} answers of {one_line(system.system)} are unscored "
+                f"({share(system.silent, system.asked)}), more than the {share(max_unscored, 1)} that --max-unscored "
+                "allows"
+            )
+    return None
 
 
 def too_large(assertion: PairAssertion | SameAssertion, error: MarginTooLarge) -> UserError:

@@ -19,10 +19,11 @@ from longmark.assertions.differences import (
     plain,
     selected,
     too_large,
+    too_many_unscored,
 )
 from longmark.assertions.grammar import SameAssertion
 from longmark.assertions.options import WHERE, CheckOptions
-from longmark.assertions.result import NOT_TESTED, UNDECIDED, Checked
+from longmark.assertions.result import MET, NOT_TESTED, UNDECIDED, Checked
 from longmark.assertions.same import Drift, drifts, lost_systems, pairs_of
 from longmark.assertions.wording import with_line
 from longmark.errors import UnknownName, UserError
@@ -77,7 +78,9 @@ def same_as_earlier(
             for drift in drifts(kept, run, alpha=alpha / len(runs), systems=wanted, **options):
                 yield _of_drift(assertion, drift, kept)
         else:
-            yield from _within(assertion, (kept, run), alpha / len(runs), wanted, options)
+            yield from _within(
+                assertion, (kept, run), alpha / len(runs), wanted, how.max_unscored, options
+            )
 
 
 def _earlier(
@@ -134,6 +137,7 @@ def _within(
     runs: tuple[Path, Path],
     alpha: float,
     wanted: Sequence[str],
+    max_unscored: float,
     options: dict[str, Any],
 ) -> Iterator[Checked]:
     """Whether each system is equivalent to itself in the earlier run."""
@@ -158,6 +162,13 @@ def _within(
         places = {metric.metric: metric.places for metric in comparison.metrics}
         for decision in comparison.margins:
             result, why = equivalence(decision)
+            if result == MET and (
+                unscored := too_many_unscored(
+                    comparison.metric(decision.metric), labels, max_unscored
+                )
+            ):
+                result = UNDECIDED
+                why = unscored
             change = plain(decision.difference)
             figures = figures_in_words("now", runs[0].name, change, places[decision.metric])
             yield with_line(

@@ -22,6 +22,7 @@ from longmark.assertions.differences import (
     plain,
     selected,
     too_large,
+    too_many_unscored,
 )
 from longmark.assertions.earlier import same_as_earlier
 from longmark.assertions.grammar import (
@@ -33,12 +34,13 @@ from longmark.assertions.grammar import (
     fields_in,
 )
 from longmark.assertions.options import WHERE, CheckOptions, slices_named
-from longmark.assertions.plan import POWER
+from longmark.assertions.plan import POWER, without_number
 from longmark.assertions.result import (
     MET,
     NOT_MET,
     OK,
     UNDECIDED,
+    UNSCORED,
     WORSE,
     Checked,
 )
@@ -277,6 +279,12 @@ def _of_metric(
         result, why = equivalence(decision)
     else:
         result, why = _no_worse(assertion, metric, pair, decision)
+    shows_something = assertion.relation in (BETTER, EQUIVALENT) or decision is not None
+    if shows_something and result in (MET, OK):
+        unscored = too_many_unscored(metric, pair.names, tested.how.max_unscored)
+        if unscored is not None:
+            result = UNSCORED
+            why = unscored
     difference: Estimate = decision.difference if decision else pair.difference
     estimate = plain(difference if pair.first == assertion.first else turned(difference))
     figures = figures_in_words(assertion.first, assertion.second, estimate, metric.places)
@@ -357,7 +365,7 @@ def _with_plan(
     """With about how many more questions decide it, if the difference is the observed one."""
     estimate = checked.estimate
     side = "met"
-    if pair.undecided or checked.result == "unscored":
+    if pair.undecided or checked.result == UNSCORED:
         return replace(checked, decides="scores of the unscored answers")
     if estimate is None or estimate.value is None or tested.part:
         return replace(checked, decides="more questions")
@@ -386,10 +394,7 @@ def _with_plan(
         tested.how,
     )
     if more is None:
-        return replace(
-            checked,
-            decides="no number of such questions: the difference is at the limit, or its spread is not known",
-        )
+        return replace(checked, decides=without_number(effect, assertion.margin or 0.0, "question"))
     return replace(
         checked,
         more=more,

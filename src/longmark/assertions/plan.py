@@ -35,6 +35,13 @@ class Limited:
     tail: float
 
 
+def without_number(distance: float, limit: float, unit: str) -> str:
+    """What is said where no number of more answers is known. distance: of an estimate from what it is held against."""
+    if abs(distance) <= _CLOSE * max(1.0, abs(limit)):
+        return f"no number of such {unit}s: the estimate is at the limit"
+    return f"more {unit}s; about how many is not known, since the spread of these is not"
+
+
 def is_possible() -> bool:
     """Whether the packages that plan are installed."""
     return all(find_spec(name) is not None for name in ("numpy", "scipy"))
@@ -117,8 +124,7 @@ def with_plan(
         )
     if in_all is None:
         return replace(
-            check,
-            decides="no number of such answers: the mean is at the limit, or its spread is not known",
+            check, decides=without_number(estimate.value - gate.limit, gate.limit, "answer")
         )
     more = in_all - (check.scored or 0)
     if more < 1:

@@ -412,7 +412,7 @@ class CheckedScores:
 
     max_unscored: float = option(
         0.05,
-        "largest share of unscored answers with which a mean can be met (default: {default})",
+        "largest share of unscored answers with which a mean or difference can be met (default: {default})",
         "SHARE",
         kind="share",
     )
