@@ -31,7 +31,7 @@ from longmark.records.evidence import (
 from longmark.records.metric_name import base_of
 from longmark.report.format import BY, counted, fixed, listed
 from longmark.report.graph_view import graph_view
-from longmark.report.support import support_view
+from longmark.report.support_tables import support_view
 from longmark.report.view import Block, OtherForm, Results, View, ViewCell, ViewRows, read_as
 from longmark.scores.manifest import MetricFacts
 

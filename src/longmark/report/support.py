@@ -23,10 +23,10 @@ from longmark.records.evidence import CitedClaim, ExpectedClaim, Support, Suppor
 from longmark.records.expected import NOT_SUPPORT, PARTIAL, SUPPORT
 from longmark.records.metric_name import base_of
 from longmark.records.turn import Context
-from longmark.report.format import counted, listed
+from longmark.report.format import listed
 from longmark.report.placing import placed
 from longmark.report.reasons import Places
-from longmark.report.view import Block, OtherForm, View, ViewCell, ViewRows, read_as
+from longmark.report.view import OtherForm, read_as
 from longmark.scores.manifest import MetricFacts
 from longmark.text.entailment import CONTRADICTS, ENTAILS
 from longmark.text.graph import Recorded
@@ -51,7 +51,7 @@ STATES = {
 HELD = {SUPPORT: "holds it", PARTIAL: "holds a part of it", NOT_SUPPORT: "does not hold it"}
 """How far an answer holds a fact, in words."""
 _BY = {"contexts": ("yes", "no", "part"), "references": ("right", "wrong", "partly right")}
-_DECLINED = "declined"
+DECLINED = "declined"
 _CITED = {
     "supported": "yes",
     "partly supported": "part",
@@ -61,7 +61,7 @@ _CITED = {
     "not known": "unknown",
 }
 """State of a sentence with citations -> state of `STATES`."""
-_UNJUDGED = {_DECLINED, "uncited", "unknown"}
+_UNJUDGED = {DECLINED, "uncited", "unknown"}
 _SAYS_CITED = {
     "yes": "its sources support it",
     "part": "a source that it names supports a part of it",
@@ -114,7 +114,7 @@ class Basis:
     def state(self, claim: SupportedClaim) -> str:
         """The state of a claim, of `STATES`; "" where nothing decides."""
         if declines(claim.claim):
-            return _DECLINED
+            return DECLINED
         if isinstance(claim, CitedClaim):
             return _CITED.get(claim.state, "")
         if not self.source or (self.source == "references" and claim.reference is None):
@@ -146,82 +146,7 @@ class Basis:
         return next((state for state in sorted(_UNJUDGED) if state in states), "")
 
 
-def support_view(shared: ViewRows) -> View | None:
-    """All claims with what supports them, and the expected ones with what the answer says of them, as tables. Several
-    scores share them: of each claim the row that says most."""
-    claims, expected = _claims(shared.rows.values())
-    basis = Basis.of(
-        (row, shared.facts.get(part, MetricFacts())) for part, row in shared.rows.items()
-    )
-    by_reference = any(claim.reference for claim in claims)
-    by_citation = any(isinstance(claim, CitedClaim) for claim in claims)
-    heads = ["Claim of the answer", "Passages"]
-    heads += ["Reference"] * by_reference + ["Citations"] * by_citation
-    lines = [
-        [
-            ViewCell("words", claim.claim),
-            ViewCell("line", _numbers(claim)),
-            *([ViewCell("line", claim.reference or "–")] * by_reference),
-            *([ViewCell("words", _fates(claim) or "–")] * by_citation),
-        ]
-        for claim in claims
-    ]
-    blocks: list[Block] = [("table", heads, lines, "claim", "")] if lines else []
-    of_reference = [claim for claim in expected if claim.expected_by is None]
-    if len(of_reference) < len(expected):
-        fact_lines = [
-            [
-                ViewCell("words", claim.claim),
-                ViewCell("line", claim.expected_by),
-                ViewCell("line", HELD.get(claim.held or "", "–")),
-            ]
-            for claim in expected
-            if claim.expected_by is not None
-        ]
-        blocks.append(("table", ["Fact", "Expected as", "Answer"], fact_lines, "claim", ""))
-    if of_reference:
-        expected_lines = [
-            [
-                ViewCell("words", claim.claim),
-                ViewCell("line", claim.answer or "–"),
-                ViewCell("line", _numbers(claim)),
-            ]
-            for claim in of_reference
-        ]
-        blocks.append(
-            ("table", ["Claim of the reference", "Answer", "Passages"], expected_lines, "claim", "")
-        )
-    shown_keys = ("claims", "reference_claims")
-    unnamed = {
-        part: {key: value for key, value in row.evidence.items() if key not in shown_keys}
-        for part, row in shared.rows.items()
-    }
-    if unnamed := {
-        part.replace("_", " ") or shared.metric: entries
-        for part, entries in unnamed.items()
-        if entries
-    }:
-        blocks.append(("fold", "More of the evidence", unnamed))
-    supported = sum(basis.supports(claim) for claim in claims)
-    suffix = {"contexts": " supported by a passage", "references": " in the reference", "": ""}[
-        basis.source
-    ]
-    count = (
-        f"{supported} of {counted(len(claims), 'claim')}{suffix}"
-        if suffix
-        else counted(len(claims), "claim")
-    )
-    title = "Claims and what supports them"
-    if not claims and not of_reference:
-        held = sum(claim.held == SUPPORT for claim in expected)
-        count = f"{held} of {counted(len(expected), 'fact')} in the answer"
-        title = "Facts that the answer should hold"
-    if declined := sum(basis.state(claim) == _DECLINED for claim in claims):
-        count += f", {declined} only say{'s' * (declined == 1)} that there is no answer"
-    return View(title, count, list(shared.rows), blocks) if claims or expected else None
-
-
-def _claims(rows: Iterable[Row]) -> tuple[list[SupportedClaim], list[ExpectedClaim]]:
+def claims_of_rows(rows: Iterable[Row]) -> tuple[list[SupportedClaim], list[ExpectedClaim]]:
     """The claims of all rows, each once with the same labels; what a row has several times, as a sentence that the
     answer repeats, as often as there. OtherForm."""
     claims: dict[Any, SupportedClaim] = {}
@@ -240,10 +165,6 @@ def _claims(rows: Iterable[Row]) -> tuple[list[SupportedClaim], list[ExpectedCla
     return list(claims.values()), list(expected.values())
 
 
-def _numbers(claim: SupportedClaim | ExpectedClaim) -> str:
-    return listed(list(map(str, claim.passages)), 9) if claim.passages else "none"
-
-
 def sentences_view(
     answer: str | None,
     contexts: Sequence[Context],
@@ -252,22 +173,54 @@ def sentences_view(
 ) -> list[Piece]:
     """The answer in pieces, with what rows of the views `support` and `graph` say of them; empty where they say
     nothing. A piece without a text, at the end, has what fits nowhere."""
-    of_view: dict[str, dict[str, Row]] = {"support": {}, "graph": {}}
-    for name, row in rows.items():
-        if name in facts and facts[name].view[0] in of_view:
-            of_view[facts[name].view[0]][name] = row
+    support_rows = _rows_of_view("support", rows, facts)
     try:
-        _, expected = _claims(of_view["support"].values())
+        _, expected = claims_of_rows(support_rows.values())
         claims_of_metric = {
-            metric: _claims(metric_rows)[0]
-            for metric, metric_rows in _by_metric(of_view["support"], facts).items()
+            metric: claims_of_rows(metric_rows)[0]
+            for metric, metric_rows in _by_metric(support_rows, facts).items()
         }
     except OtherForm:
         claims_of_metric = {}
         expected = []
-    basis = Basis.of(
-        ((row, facts[name]) for name, row in of_view["support"].items()), len(contexts)
-    )
+    absent = _absent(expected, _rows_of_view("graph", rows, facts).values())
+    if not answer or not (any(claims_of_metric.values()) or absent):
+        return []
+    basis = Basis.of(((row, facts[name]) for name, row in support_rows.items()), len(contexts))
+    pieces = [Piece(answer[start:end], start) for start, end in parted(answer)]
+    unplaced = Piece("")
+    forms = Counter(metric for metric, _ in claims_of_metric)
+    for (metric, params), claims in claims_of_metric.items():
+        # two forms of a metric can differ, so the page says whose a note is
+        form = f" ({metric}{params})" if forms[metric] > 1 else ""
+        piece_of = _pieces_of(claims[:_MOST], answer, pieces)
+        for claim in claims[:_MOST]:
+            note = _note(claim, contexts, basis)
+            note["says"] += form
+            notes = piece_of.get(id(claim), unplaced).notes
+            if note not in notes:
+                notes.append(note)
+    words_of_pieces = [words([piece.text]) for piece in pieces]
+    for text, fact in list(absent.items())[:_MOST]:
+        (_place(text, pieces, words_of_pieces) or unplaced).missing.append(fact)
+    for piece in pieces:
+        _set_state(piece, basis)
+    if unplaced.notes or unplaced.missing:
+        pieces.append(unplaced)
+    return pieces
+
+
+def _rows_of_view(
+    view: str, rows: Mapping[str, Row], facts: Mapping[str, MetricFacts]
+) -> dict[str, Row]:
+    return {
+        name: row for name, row in rows.items() if name in facts and facts[name].view[0] == view
+    }
+
+
+def _absent(expected: Iterable[ExpectedClaim], graphs: Iterable[Row]) -> dict[str, dict[str, Any]]:
+    """Text -> what the page says of a fact that the answer lacks: of those that are expected, and of the statements that
+    graphs leave uncovered."""
     absent = {
         claim.claim: _missing(
             claim.claim,
@@ -279,40 +232,32 @@ def sentences_view(
         for claim in expected
         if claim.answer not in (None, ENTAILS)
     }
-    for row in of_view["graph"].values():
+    for row in graphs:
         absent |= {
             text: _missing(text, [], listed(sources) if sources else "")
             for text, sources in _uncovered(row)
         }
-    if not answer or not (any(claims_of_metric.values()) or absent):
-        return []
-    pieces = [Piece(answer[start:end], start) for start, end in parted(answer)]
-    having = [words([piece.text]) for piece in pieces]
-    unplaced = Piece("")
+    return absent
+
+
+def _pieces_of(
+    claims: Sequence[SupportedClaim], answer: str, pieces: Iterable[Piece]
+) -> dict[int, Piece]:
+    """The identity of a claim (equal ones can stand at several places) -> the piece in which it stands."""
     piece_at = {piece.start: piece for piece in pieces}
-    forms = Counter(metric for metric, _ in claims_of_metric)
-    for (metric, params), claims in claims_of_metric.items():
-        shown_claims = claims[:_MOST]
-        piece_of = {
-            id(claim): piece_at[start]
-            for (start, _), claims_there in placed(shown_claims, answer, ()).items()
-            for claim in claims_there
-        }
-        for claim in shown_claims:
-            note = _note(claim, contexts, basis)
-            if forms[metric] > 1:  # they can differ, so the page says whose it is
-                note["says"] = f"{note['says']} ({metric}{params})"
-            notes = piece_of.get(id(claim), unplaced).notes
-            if note not in notes:
-                notes.append(note)
-    for text, fact in list(absent.items())[:_MOST]:
-        (_place(text, pieces, having) or unplaced).missing.append(fact)
-    for piece in pieces:
-        if piece.notes and declines(piece.text):
-            declined = {"state": _DECLINED, "says": _SAYS_DECLINED, "passages": []}
-            piece.notes = [{**note, **declined} for note in piece.notes]
-        piece.state = basis.together({note["state"] for note in piece.notes})
-    return [*pieces, *([unplaced] if unplaced.notes or unplaced.missing else [])]
+    return {
+        id(claim): piece_at[start]
+        for (start, _), claims_of_piece in placed(claims, answer, ()).items()
+        for claim in claims_of_piece
+    }
+
+
+def _set_state(piece: Piece, basis: Basis) -> None:
+    """The state of a piece by its notes; of one that only declines, whatever was found of its claims."""
+    if piece.notes and declines(piece.text):
+        declined = {"state": DECLINED, "says": _SAYS_DECLINED, "passages": []}
+        piece.notes = [{**note, **declined} for note in piece.notes]
+    piece.state = basis.together({note["state"] for note in piece.notes})
 
 
 def _by_metric(
@@ -347,7 +292,7 @@ def _note(claim: SupportedClaim, contexts: Sequence[Context], basis: Basis) -> d
     sentence."""
     state = basis.state(claim)
     passages = basis.known(claim)
-    if state == _DECLINED:
+    if state == DECLINED:
         return {"state": state, "claim": claim.claim, "says": _SAYS_DECLINED, "passages": []}
     if isinstance(claim, CitedClaim):
         return _cited_note(claim, contexts, state)
@@ -382,7 +327,7 @@ def _cited_note(claim: CitedClaim, contexts: Sequence[Context], state: str) -> d
     supports it."""
     numbers = [number for citation in claim.citations for number in citation.passages]
     numbers += claim.passages  # of sources that it does not name, too
-    fates = _fates(claim)
+    fates = fates_in_words(claim)
     says = _SAYS_CITED.get(state, "") + (f": {fates}" if fates else "")
     return {
         "state": state,
@@ -392,7 +337,7 @@ def _cited_note(claim: CitedClaim, contexts: Sequence[Context], state: str) -> d
     }
 
 
-def _fates(claim: SupportedClaim) -> str:
+def fates_in_words(claim: SupportedClaim) -> str:
     """The citations of a sentence, each with what it is."""
     if not isinstance(claim, CitedClaim):
         return ""
