@@ -358,7 +358,6 @@ def test_retry_after_as_a_date_goes_by_the_servers_clock() -> None:
         ),
         ({"prompt_tokens": 9, "prompt_cache_hit_tokens": 5}, Tokens(9, 5, 0)),  # DeepSeek
         ({"prompt_tokens": 9, "cached_tokens": 5}, Tokens(9, 5, 0)),  # Moonshot
-        ({"prompt_tokens": 9, "cache_read_input_tokens": 5}, Tokens(9, 5, 0)),  # Databricks
         (  # OpenAI from GPT-5.6 on
             {
                 "prompt_tokens": 9,

@@ -67,7 +67,7 @@ _TOO_LONG = (  # how servers say that a text is longer than the model reads
     "`max_new_tokens` must be <=",
 )
 # where vendors count the prompt tokens that their cache served, beside OpenAI's place
-_SERVED = ("prompt_cache_hit_tokens", "cached_tokens", "cache_read_input_tokens")
+_SERVED = ("prompt_cache_hit_tokens", "cached_tokens")
 _NO_MONEY = ("insufficient_quota", "billing_hard_limit_reached", "billing_not_active")
 
 Known = Callable[[str, str], bool]
@@ -383,11 +383,11 @@ def tokens_of(usage: Any, *, completion: bool = False) -> Tokens | None:
     """Tokens as the endpoint counted them; None where it did not, or where its counts are impossible. completion:
     whether there must be a count of written tokens.
 
-    Reused prompt tokens come as OpenAI's `prompt_tokens_details.cached_tokens`, DeepSeek's `prompt_cache_hit_tokens`,
-    Moonshot's `cached_tokens` or Databricks' `cache_read_input_tokens`; those that were taken into a cache at a price
-    of their own as `prompt_tokens_details.cache_write_tokens` (OpenAI from GPT-5.6 on, OpenRouter). xAI and the
-    OpenAI-compatible endpoint of Gemini leave thinking out of `completion_tokens`, but not out of `total_tokens`, and
-    bill it: what the total has beyond the prompt was written."""
+    Reused prompt tokens come as OpenAI's `prompt_tokens_details.cached_tokens`, DeepSeek's `prompt_cache_hit_tokens` or
+    Moonshot's `cached_tokens`; those that were taken into a cache at a price of their own as
+    `prompt_tokens_details.cache_write_tokens` (OpenAI from GPT-5.6 on, OpenRouter). xAI and the OpenAI-compatible
+    endpoint of Gemini leave thinking out of `completion_tokens`, but not out of `total_tokens`, and bill it: what the
+    total has beyond the prompt was written."""
     if not isinstance(usage, dict):
         return None
     details = usage.get("prompt_tokens_details")
