@@ -229,7 +229,11 @@ def test_the_command_prints_the_summary_and_writes_every_form(
     ]
     assert cli.main(words) == 0
     said = capsys.readouterr().out
-    assert "negation" in said.partition("sharp")[2].partition("\n")[0]
+    conclusion, table = said.split("\n\n", 1)
+    assert conclusion.splitlines()[-1] == (
+        "negation: noticed by sharp. No metric is shown to notice shuffled and padding. padding: rewarded by sharp."
+    )
+    assert "negation" in table.partition("\nsharp")[2].partition("\n")[0]
     for suffix in ("csv", "md", "tex", "json"):
         assert "padding" in Path(f"study/tables/every.{suffix}").read_text()
     page = Path("study/report.html").read_text()

@@ -37,6 +37,12 @@ from scipy.special import betaincinv
 
 from longmark.analysis.compare.checks import by_reason, check_scoring, check_tests, run_notices
 from longmark.analysis.grid import Grid
+from longmark.analysis.metrics_study.defects_words import (
+    EVERY_NOTE,
+    SUMMARY_NOTE,
+    UNSCORED_NOTE,
+    conclusion,
+)
 from longmark.errors import UserError, options_of
 from longmark.options import described, named, with_keywords
 from longmark.options.analyses import FalseAlarms, MetricsStudyGroups, QuestionCluster
@@ -342,20 +348,6 @@ def detectable(n: int, options: DefectsOptions) -> float | None:
 # The page ------------------------------------------------------------------------------------------------------------
 
 
-_EVERY_NOTE = (
-    "detected: below the threshold (false alarms: at most {rate:g}). excess: less the originals of these pairs that are "
-    "below it. worse, better: than the original. net: better less worse. difference: defect minus original, above 0 if "
-    "the defect is better. detectable: the smallest detection rate that so many pairs show to be above {rate:g}, with "
-    "power {power:g}."
-)
-_SUMMARY_NOTE = (
-    "noticed: more defects than their originals are below the threshold (interval of the excess above 0). "
-    "rewarded: more defects score better than their original than worse (interval of the net above 0)."
-)
-_UNSCORED_NOTE = (
-    "Pairs without both scores, which are in no figure above. "
-    "Where both are unscored, a pair is in two lines."
-)
 _METRIC = Column("metric", kind="metric")
 
 
@@ -368,7 +360,8 @@ def document(study: DefectsStudy) -> Document:
     better = _by_defect(
         study, "better", "Share of pairs in which the defect scores better", "better"
     )
-    rewarded = [place for place in every.rows if _rewarded(study.cells[place])]
+    noticed = [place for place in every.rows if _is_noticed(study.cells[place])]
+    rewarded = [place for place in every.rows if _is_rewarded(study.cells[place])]
     weak = replace(every, name="rewarded", title="Rewarded defects", rows=rewarded)
     threshold = (
         f"Detected: a score that at most {rate:g} of the originals of other questions are below."
@@ -381,7 +374,12 @@ def document(study: DefectsStudy) -> Document:
         title=f"{defect_count} and {counted(len(study.metrics), 'metric')}",
         lede="Which metric notices which known defect, and which one it rewards.",
         sections=(
-            Section("Summary", _SUMMARY_NOTE, (_summary(study, _METRIC),), brief=1),
+            Section(
+                "Summary",
+                conclusion(noticed, rewarded, study.metrics, list(study.defects)),
+                (_summary(study, _METRIC),),
+                brief=1,
+            ),
             Section(
                 "Detection",
                 threshold,
@@ -395,7 +393,7 @@ def document(study: DefectsStudy) -> Document:
                 (weak.table(), better.table()),
                 [better.heat_map(better.title, 0.0, 1.0)],
             ),
-            Section("Unscored pairs", _UNSCORED_NOTE, (_unscored(study),), folded=True),
+            Section("Unscored pairs", UNSCORED_NOTE, (_unscored(study),), folded=True),
             Section(
                 "Defects",
                 "Defects of the file; reason: the most frequent one.",
@@ -425,7 +423,7 @@ def _every_cell(study: DefectsStudy) -> Grid[tuple[str, str]]:
         [(metric, kind) for metric in study.metrics for kind in study.defects],
         [*(Column(figure, places=2) for figure in figures), Column("difference", places=3)],
         lambda place, figure: getattr(study.cells[place], figure),
-        _EVERY_NOTE.format(rate=study.options.false_alarms, power=_POWER),
+        EVERY_NOTE.format(rate=study.options.false_alarms, power=_POWER),
         "pairs",
         beside=(Column("detectable", lambda place: study.cells[place].detectable, 2),),
     )
@@ -464,15 +462,16 @@ def _defects(study: DefectsStudy) -> Table:
     return Table("defects", "Defects", tuple(map(Column, heads)), lines)
 
 
-def _rewarded(cell: DefectDetection) -> bool:
+def _is_noticed(cell: DefectDetection) -> bool:
+    return (cell.excess.low or 0.0) > 0
+
+
+def _is_rewarded(cell: DefectDetection) -> bool:
     return (cell.net.low or 0.0) > 0
 
 
 def _summary(study: DefectsStudy, metric: Column) -> Table:
     """One line per metric: its false alarms, and the defects that it notices, misses and rewards."""
-
-    def noticed(cell: DefectDetection) -> bool:
-        return (cell.excess.low or 0.0) > 0
 
     def those(holds: Callable[[DefectDetection], bool]) -> Callable[[str], str | None]:
         """The kinds for which it holds; with the strength, if it does not for all strengths."""
@@ -501,15 +500,15 @@ def _summary(study: DefectsStudy, metric: Column) -> Table:
         replace(metric, get=str),
         Column("direction", lambda name: direction(study.facts[name]), spare=2),
         Column("false alarms", study.false_alarms.__getitem__, 2, "estimate", spare=1),
-        Column("noticed", those(noticed)),
-        Column("not noticed", those(lambda cell: cell.detected.n > 0 and not noticed(cell))),
-        Column("rewarded", those(_rewarded)),
+        Column("noticed", those(_is_noticed)),
+        Column("not noticed", those(lambda cell: cell.detected.n > 0 and not _is_noticed(cell))),
+        Column("rewarded", those(_is_rewarded)),
     )
     return Table(
         "summary",
         "Summary of the metrics",
         columns,
         study.metrics,
-        "false alarms: measured.",
+        f"false alarms: measured. {SUMMARY_NOTE}",
         "originals",
     )
