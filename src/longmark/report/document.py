@@ -118,11 +118,11 @@ class ChoiceOfPairs:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Section(PartShown):
-    """A part of the page. title: its heading; says: what it shows, in a sentence or two; note: how to read it; links:
-    to pages that belong to this one, (path from its folder, words); folded: the page shows its heading, and the rest
-    once that is opened; brief: how many of its first tables are printed without --verbose; answers: on the page alone,
-    the first of them open if it is short; beside: pairs of answers, on the page alone; choices: sets of these, the first
-    of which is chosen at first. All plain text."""
+    """A part of the page. title: its heading; says: what it shows, in a sentence or two; points: what it shows of each
+    of several things, a line each; note: how to read it; links: to pages that belong to this one, (path from its folder,
+    words); folded: the page shows its heading, and the rest once that is opened; brief: how many of its first tables are
+    printed without --verbose; answers: on the page alone, the first of them open if it is short; beside: pairs of
+    answers, on the page alone; choices: sets of these, the first of which is chosen at first. All plain text."""
 
     title: str
     says: str
@@ -135,6 +135,11 @@ class Section(PartShown):
     answers: Sequence[MarkedAnswer] = ()
     beside: Sequence[AnswersBeside] = ()
     choices: Sequence[ChoiceOfPairs] = ()
+    points: Sequence[str] = ()
+
+    @property
+    def in_words(self) -> str:
+        return " ".join(filter(None, (self.says, *self.points)))
 
 
 def folded_after(sections: Sequence[Section], first: int = 2) -> tuple[Section, ...]:
@@ -214,7 +219,7 @@ def _laid_out(
     left = _OPEN - closed - sum(map(_lines, document.notices))
     laid_out = list[dict[str, Any]]()
     for name, section, figures in drawn:
-        height = 60 + _lines(section.says) + _beside_height(section)
+        height = 60 + sum(map(_lines, (section.says, *section.points))) + _beside_height(section)
         height += 50 * len(section.answers)
         answer_height = _answer_height(section.answers[0]) if section.answers else 0.0
         opens_answer = answer_height <= _ANSWER
@@ -356,7 +361,10 @@ def _print(document: Document, folder: Path | None, console: Console) -> None:
     for notice in document.notices:
         write(f"{lines(f'Note: {notice}')}\n")
     for section in document.sections:
-        write(f"\n{one_line(section.title)}\n{lines(section.says)}\n")
+        write(f"\n{one_line(section.title)}\n")
+        says = [section.says] if section.says else []
+        for text in [*says, *section.points] or [""]:
+            write(f"{lines(text)}\n")
         for table in section.tables:
             if len(section.tables) > 1 and table.title != section.title:
                 write(f"\n{one_line(table.title)}")

@@ -73,7 +73,7 @@ class SelfShown(ShownInForms):
 def document_as(form: str, document: Document, name: str = "") -> str:
     """The title, what the first section says, its first table, and what there is besides. name: how the reader gets at
     the document from what is shown."""
-    conclusion = next((part for part in document.sections if part.says or part.tables), None)
+    conclusion = next((part for part in document.sections if part.in_words or part.tables), None)
     tables = sum(len(section.tables) for section in document.sections)
     remarks = [f"{tables:,} tables: {name}.sections"] if tables > 1 else []
     if document.notices:
@@ -87,7 +87,7 @@ def document_as(form: str, document: Document, name: str = "") -> str:
     return _shown(
         form,
         title=document.title,
-        says=conclusion.says,
+        says=conclusion.in_words,
         tables=conclusion.tables,
         remarks=remarks,
     )
@@ -107,7 +107,7 @@ def part_as(form: str, part: Document | Section | HasTable | Table) -> str:
         return _shown(
             form,
             title=part.title,
-            says=part.says,
+            says=part.in_words,
             tables=part.tables,
             remarks=remarks,
         )

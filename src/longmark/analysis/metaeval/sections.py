@@ -109,10 +109,11 @@ def sections(metaeval: Metaeval) -> tuple[Section, ...]:
         [
             Section(
                 "Summary",
-                " ".join(summaries_in_words),
+                "" if len(summaries_in_words) > 1 else " ".join(summaries_in_words),
                 [*summaries, *beside_tables],
                 figures,
                 brief=len(summaries),
+                points=summaries_in_words if len(summaries_in_words) > 1 else (),
             ),
             *label_sections,
         ],
