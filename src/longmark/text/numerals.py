@@ -6,8 +6,10 @@ Chinese (10⁶ or 10¹²), fractions, financial numerals.
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
+from collections.abc import Mapping
 from decimal import Decimal
 
 _DIGITS = {
@@ -106,55 +108,77 @@ def numeral_value(numeral: str, trillions: bool = True) -> Decimal | None:
         return Decimal(digits) if len(tokens) == 1 or len(tokens) > 2 else None
     if "点" in tokens:
         return _with_decimals(tokens, trillions)
-    large_units = _LARGE | (_TRILLION if trillions else {})
-    total = Decimal(0)
-    section = Decimal(0)
-    digit: Decimal | None = None
-    least_large: float = float("inf")
-    least_small: float = float("inf")
-    last = (
-        1  # the last multiple, or 0 behind a zero: 一万零五 is 10,005, 一万五 is 15,000 in speech
-    )
-    for token in tokens:
-        large = large_units.get(token)
-        small = _SMALL.get(token)
-        if small is not None:
-            if small >= least_small:
-                return None
-            section += small if digit is None else digit * small
-            digit = None
-            least_small = small
-            last = small
-        elif large is not None:
-            section += digit or 0
-            if not section and not total:
-                return None
-            if section and large >= least_large:
-                return None
-            if section:
-                total += section * large
-            else:
-                total *= large
-            section = Decimal(0)
-            digit = None
-            least_large = large
-            least_small = float("inf")
-            last = large
-        elif digit is not None:
-            return None
-        elif token in ("零", "〇"):
-            last = 0
-        elif token in _DIGITS:
-            digit = Decimal(_DIGITS[token])
-        elif token[0].isdigit():
-            digit = Decimal(token.replace(",", ""))
-        else:
-            return None
-    if digit is None:
-        return total + section
-    if digit < 10 and last >= 100:
+    numeral_sum = _NumeralSum(_LARGE | (_TRILLION if trillions else {}))
+    if not all(map(numeral_sum.add, tokens)):
         return None
-    return total + section + digit
+    return numeral_sum.value
+
+
+class _NumeralSum:
+    """Adds up the tokens of a numeral from the left: 三亿二千万五百 is 3 x 10⁸ + 2,000 x 10⁴ + 500. A section is what stands
+    before a large unit (万, 亿, 兆), in which small units (十, 百, 千) fall; large units fall, too."""
+
+    def __init__(self, large_units: Mapping[str, int]) -> None:
+        self._large_units = large_units
+        self._total = Decimal(0)  # of the sections with their large units
+        self._section = Decimal(0)  # of the section that is open
+        self._digit: Decimal | None = None  # that no unit has multiplied yet
+        self._least_large: float = math.inf
+        self._least_small: float = math.inf
+        self._last_unit: float = 1  # 0 behind a zero
+
+    def add(self, token: str) -> bool:
+        """Whether a token can stand where it stands. After False the sum has no meaning."""
+        if token in _SMALL:
+            return self._multiply_digit(_SMALL[token])
+        if token in self._large_units:
+            return self._multiply_section(self._large_units[token])
+        if self._digit is not None:
+            return False
+        if token in ("零", "〇"):
+            self._last_unit = 0
+        elif token in _DIGITS:
+            self._digit = Decimal(_DIGITS[token])
+        elif token[0].isdigit():
+            self._digit = Decimal(token.replace(",", ""))
+        else:
+            return False
+        return True
+
+    def _multiply_digit(self, small_unit: int) -> bool:
+        if small_unit >= self._least_small:
+            return False
+        self._section += small_unit if self._digit is None else self._digit * small_unit
+        self._digit = None
+        self._least_small = small_unit
+        self._last_unit = small_unit
+        return True
+
+    def _multiply_section(self, large_unit: int) -> bool:
+        self._section += self._digit or 0
+        if self._section:
+            if large_unit >= self._least_large:
+                return False
+            self._total += self._section * large_unit
+        elif self._total:  # a unit behind a unit, as in 万亿
+            self._total *= large_unit
+        else:
+            return False
+        self._section = Decimal(0)
+        self._digit = None
+        self._least_large = large_unit
+        self._least_small = math.inf
+        self._last_unit = large_unit
+        return True
+
+    @property
+    def value(self) -> Decimal | None:
+        """None where the last digit may have two values: 一万零五 is 10,005, but 一万五 is 15,000 in speech."""
+        if self._digit is None:
+            return self._total + self._section
+        if self._digit < 10 and self._last_unit >= 100:
+            return None
+        return self._total + self._section + self._digit
 
 
 def _with_decimals(tokens: list[str], trillions: bool) -> Decimal | None:
