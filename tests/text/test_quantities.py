@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from longmark.text.numerals import with_digits
 from longmark.text.quantities import compare
 from longmark.text.units import meanings
 
@@ -336,3 +337,12 @@ def test_a_si_prefix_makes_no_other_unit_of_a_word(word: str) -> None:
         assert meanings(f"zepto{word}") == ()
     for none in ("kmi", "ppint", "mpt", "kgal", "pm", "am", "mil", "kinch", "ft-", "quatloo"):
         assert meanings(none) == ()
+
+
+@pytest.mark.parametrize("numeral", ["2.5点五", "1.2五点五"])
+def test_a_numeral_with_two_decimal_points_is_none(numeral: str):
+    assert with_digits(f"{numeral} km", "zh") == f"{numeral} km"
+
+
+def test_a_whole_numeral_can_have_decimals_however_it_is_written():
+    assert with_digits("1.5万点五 km", "zh") == "15000.5 km"

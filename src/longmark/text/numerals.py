@@ -115,8 +115,10 @@ def numeral_value(numeral: str, trillions: bool = True) -> Decimal | None:
 
 
 class _NumeralSum:
-    """Adds up the tokens of a numeral from the left: 三亿二千万五百 is 3 x 10⁸ + 2,000 x 10⁴ + 500. A section is what stands
-    before a large unit (万, 亿, 兆), in which small units (十, 百, 千) fall; large units fall, too."""
+    """Adds up the tokens of a numeral from the left: 三亿二千万五百 is 3 x 10⁸ + 2,000 x 10⁴ + 500.
+
+    Large units (万, 亿, 兆) fall within a numeral, small ones (十, 百, 千) within the section before a large one.
+    """
 
     def __init__(self, large_units: Mapping[str, int]) -> None:
         self._large_units = large_units
@@ -192,4 +194,6 @@ def _with_decimals(tokens: list[str], trillions: bool) -> Decimal | None:
     factor = numeral_value("一" + "".join(tokens[end:]), trillions)
     if whole is None or not decimals or factor is None or (end < len(tokens) and factor < 10):
         return None
-    return Decimal(f"{whole:f}.{decimals}") * factor
+    if whole != int(whole):  # 2.5点五
+        return None
+    return Decimal(f"{int(whole)}.{decimals}") * factor
