@@ -318,7 +318,9 @@ def test_a_run_with_the_option_signs_the_model_and_the_threshold(
             str(tmp_path / "calls.sqlite"),
         ]
         assert main([*arguments, "--quiet"]) == 0
-    assert "|checker:claim-checker@threshold=0.5:m|" in capsys.readouterr().out.replace("%3A", ":")
+    assert "|checker:claim-checker:2@threshold=0.5:m|" in capsys.readouterr().out.replace(
+        "%3A", ":"
+    )
     row = json.loads((tmp_path / "run" / "rows.jsonl").read_text().splitlines()[0])
     assert row["score"] == 0.5
 

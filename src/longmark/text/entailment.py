@@ -29,6 +29,7 @@ from longmark.judge import (
 from longmark.models.handles import ChatHandle, Models
 from longmark.models.protocols import Chat, ChatReply, RelationModel
 from longmark.prompts import prompt
+from longmark.text.citations import without_markers
 from longmark.text.pieces import groups, pieces, utf8_size
 from longmark.text.relation_replies import labelled_premises, listed_labels, passage_numbers
 
@@ -277,7 +278,9 @@ class JudgeChecker:
 
 @dataclass(frozen=True, slots=True)
 class ModelChecker:
-    """A classifier of pairs (`st:MODEL`, the built-in claim checker), with probabilities."""
+    """A classifier of pairs (`st:MODEL`, the built-in claim checker), with probabilities. One with
+    `leaves_out_citations` reads claims without citation marks: [1] is no claim, and a model that was trained on claims
+    without marks takes it for one that nothing supports (design/claim-checker-measured.md)."""
 
     models: Models
     model: RelationModel
@@ -300,6 +303,9 @@ class ModelChecker:
         return getattr(self.model, "threshold", None)
 
     async def relations(self, premise: str, hypotheses: Sequence[str]) -> list[Relation]:
+        if getattr(self.model, "leaves_out_citations", False):
+            hypotheses = [without_markers(claim).strip() or claim for claim in hypotheses]
+
         async def of_part(part: str, hypotheses: Sequence[str]) -> list[Relation]:
             triples = await self.models.classify(self.model, part, hypotheses)
             return [_relation(triple, self.threshold) for triple in triples]

@@ -9,13 +9,14 @@ word; the agreement with people there is not measured.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Container, Iterable, Sequence
 from functools import partial
 from typing import Any
 
 from longmark.concurrency import aside
 from longmark.errors import UserError
-from longmark.models import OTHER_CLAIM_CHECKER
+from longmark.models import CLAIM_CHECKERS, OTHER_CLAIM_CHECKER
 from longmark.models.protocols import Capabilities
 from longmark.text.calibration import BEHIND
 from longmark.text.entailment import ENTAILS, NEUTRAL, Relation
@@ -31,6 +32,7 @@ FUNCTION_WORDS = frozenset({
 SLOPE = 2.985
 BIAS = -1.390  # log-odds of support by the share: fitted to human labels (docs/checkers.md)
 THRESHOLD = 0.5
+_VERSIONED = re.compile(rf"^(overlap|{'|'.join(CLAIM_CHECKERS)}|{OTHER_CLAIM_CHECKER}):\d+(?=@|$)")
 VERSION = 3
 """Of the words and the curve. Signatures and manifests have it, since every score by the checker changes with it."""
 
@@ -122,6 +124,6 @@ def _asked_as_checker(name: Any, prompt: str) -> str:
 
 
 def checker_of_run(signed: str) -> Any:
-    """The checker, or the name of the model, that the manifest of a run names; word overlap is today's version."""
+    """The checker, or the name of the model, that the manifest of a run names, in today's version."""
     name = signed.partition(BEHIND)[0]
-    return named_checker("overlap" if name.partition(":")[0] == "overlap" else name)
+    return named_checker(_VERSIONED.sub(r"\1", name))

@@ -31,7 +31,7 @@ from longmark.records.row import Signature
 from longmark.testing import call
 from longmark.text.calibration import CheckerCalibration, LabelledClaim
 from longmark.text.entailment import Relation, checker_of
-from longmark.text.overlap import named_checker
+from longmark.text.overlap import checker_of_run, named_checker
 
 
 class SharedWordsModel:
@@ -332,6 +332,25 @@ def test_it_is_calibrated_on_labels_of_ones_own_and_keeps_its_threshold():
     ]
     strict, _ = calibrated("embedded@threshold=0.8")
     assert (strict.label, strict.entails) == ("neutral", relation.entails)
+
+
+def test_a_claim_is_read_without_its_citation_marks_and_the_signature_says_so():
+    checker, model, _ = made()
+    told: list[list[Relation]] = []
+
+    async def relations(models: Any) -> None:
+        claims = ["it broke [1][2].", "[1]", "x[1] broke 【3†source】."]
+        told.append(await checker_of(models).relations("it broke", claims))
+
+    call(relations, checker=checker)
+    sent = [prompt.split(" Claim: ")[1].split(" Is all of")[0] for prompt in model.prompts]
+    assert sorted(sent) == ["[1]", "it broke.", "x[1] broke."]
+    assert [relation.label for relation in told[0]] == ["entails", "neutral", "neutral"]
+    assert checker.signed == "embedded:2@threshold=0.5"
+    assert checker_of_run(checker.signed) == checker.name
+    of_endpoint = checker_settings("claim-checker@threshold=0.7:m@http://h/v1")
+    assert of_endpoint.signed == "claim-checker:2@threshold=0.7:m@http://h/v1"
+    assert checker_of_run(of_endpoint.signed + "+calibrated:36:0a1b2c3d") == of_endpoint.name
 
 
 def test_the_signature_shows_the_threshold_and_no_endpoint():

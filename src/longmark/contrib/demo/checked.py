@@ -28,6 +28,7 @@ from longmark.records import Example
 from longmark.stats.results import Difference
 from longmark.stats.samples import Floats
 from longmark.testing import call
+from longmark.text.citations import without_markers
 from longmark.text.entailment import ENTAILS, checker_of
 from longmark.text.overlap import OverlapChecker
 from longmark.text.pieces import pieces
@@ -256,6 +257,8 @@ class Recording:
         )
 
     def _has_pair(self, text: str, claim: str) -> bool:
+        if self.checker.leaves_out_citations:
+            claim = without_markers(claim).strip() or claim
         return all(
             call_key(self.checker.identity, "relation", {"premise": premise, "hypothesis": claim})
             in self.keys

@@ -86,6 +86,8 @@ class RecordedChecker:
     capabilities = Capabilities()
     width: int | None = None
     piece = sys.maxsize
+    leaves_out_citations = False
+    """The replies are to sentences with their citation marks; those of a new recording are to sentences without."""
     name = checker_settings("embedded").name
     threshold = THRESHOLD
     identity = identity_of(

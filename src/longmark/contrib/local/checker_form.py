@@ -24,6 +24,9 @@ that share less than .2 or .3 of their words have -4.5 and -4.0 in the mean. The
 would put them above most claims that the model rejects (design/claim-checker-measured.md)."""
 MOST_WINDOWS = 8
 _VERSION = 1
+CLAIMS_VERSION = 2
+"""Of how a claim is read: from 2 on without citation marks (`text.entailment.ModelChecker`). Stored replies stay, as
+they are kept by what was read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,11 @@ class CheckerSettings:
     overlap: float = 0.0
     closest: float | None = None
     model: str = ""
+
+    @property
+    def signed(self) -> str:
+        """The name as signatures and manifests have it, with the version of how a claim is read."""
+        return self.kind + f":{CLAIMS_VERSION}" + self.name.removeprefix(self.kind)
 
     @property
     def name(self) -> str:

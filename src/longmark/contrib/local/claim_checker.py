@@ -150,6 +150,7 @@ class ClaimChecker:
     capabilities = Capabilities()
     width: int | None = _WIDTH
     piece = sys.maxsize  # windows are made here, by tokens
+    leaves_out_citations = True
     contradicts = False  # Yes or No to whether a claim is supported
 
     def __init__(
@@ -162,6 +163,7 @@ class ClaimChecker:
     ) -> None:
         self._settings = settings
         self.name = settings.name
+        self.signed = settings.signed
         self.threshold = settings.threshold
         self.context = settings.context == "before"
         self.tried_languages = _TRIED if settings.kind == "embedded" else {"en": ""}
