@@ -3,6 +3,7 @@ list of verbs from the options of the verbs, and docs/api.md from the public mod
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 from collections.abc import Collection, Mapping
@@ -60,6 +61,9 @@ _ORDER = (
     "two answers",
 )
 """What a metric needs beside an answer, in the order of the table of metrics."""
+
+_MODEL_PARAMETERS = frozenset(("encoder", "checkpoint"))
+"""Parameters that name a model which a metric loads itself."""
 
 _CHOICE_HEAD = (
     "| Beside an answer | no model | a judge | another model |",
@@ -144,13 +148,14 @@ def choice() -> str:
         beside = sorted({*needs, *kind} - {"answer", "base_answer"}, key=_ORDER.index)
         offline, judged, by_others = table.setdefault(tuple(beside), ([], [], []))
         link = f"[`{name}`](#{name.replace('.', '')})"
-        other_models = [model for model in metric.models if model not in ("judge", "checker")]
-        if not metric.models:
-            offline.append(link)
-        elif "judge" in metric.models:
+        parameters = {field.name for field in dataclasses.fields(metric.params)}
+        other_models = [*metric.models, *sorted(parameters & _MODEL_PARAMETERS)]
+        if "judge" in metric.models:
             judged.append(link)
+        elif other_models:
+            by_others.append(f"{link} ({' or '.join(other_models)})")
         else:
-            by_others.append(f"{link} ({', '.join(other_models)})")
+            offline.append(link)
     rows = [
         f"| {', '.join(beside) or 'nothing'} | {' | '.join(', '.join(links) for links in columns)} |"
         for beside, columns in sorted(table.items(), key=lambda row: _place(row[0]))
