@@ -38,7 +38,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "writing",
     ),
     ("records",),
-    ("domain", "judging", "options.analyses", "options.groups", "workspace"),
+    ("domain", "judging", "keyword_values", "options.analyses", "options.groups", "workspace"),
     ("models",),  # protocols, backends, client
     ("prompts",),
     ("models.handles",),  # the client with the prompts
@@ -102,6 +102,7 @@ BENEATH_THE_SIDE = frozenset(
         "deprecated",
         "errors",
         "home",
+        "keyword_values",
         "metric_sources",
         "options",
         "places",

@@ -24,7 +24,8 @@ from longmark.assertions.options import WHERE, CheckOptions, slices_named
 from longmark.assertions.plan import Limited, is_possible, questions_for_means, with_plan
 from longmark.assertions.result import MET, NOT_MET, UNDECIDED, Checked
 from longmark.assertions.wording import with_line
-from longmark.errors import UserError, options_of
+from longmark.errors import UserError
+from longmark.keyword_values import checked_options
 from longmark.records.metric_name import without_slice
 from longmark.report.gates import (
     Gate,
@@ -98,7 +99,7 @@ def check(
     UserError for an assertion that is malformed, that no score could meet or that names what cannot be compared;
     UnknownName for a metric, a system or a slice that the runs do not have. Comparisons need the extra `stats`.
     """
-    how = options_of(CheckOptions, options, "longmark.check")
+    how = checked_options(CheckOptions, options, "longmark.check")
     listed = [assertions] if isinstance(assertions, str | Assertion) else list(assertions)
     read = [parsed(stated, WHERE) if isinstance(stated, str) else stated for stated in listed]
     unique = list(dict.fromkeys(read))

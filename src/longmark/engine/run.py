@@ -26,9 +26,10 @@ from longmark.engine.settings import (
     every_prompt,
     replaces_text_alone,
 )
-from longmark.errors import UserError, options_of
+from longmark.errors import UserError
 from longmark.home import home
 from longmark.judging import Judging
+from longmark.keyword_values import checked_options
 from longmark.metric import Metric
 from longmark.metrics import Selected
 from longmark.models.cache import CallCache
@@ -63,7 +64,7 @@ def run(
     notebook): it then runs in a thread of its own, and the caller waits. Raises `errors.UserError` and its kinds, all
     of them before any call.
     """
-    chosen = options_of(RunOptions, options, "longmark.run")
+    chosen = checked_options(RunOptions, options, "longmark.run")
     call_cache = open_cache(chosen.cache)
     try:
         trust = Trust(chosen.trust)

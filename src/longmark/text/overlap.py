@@ -18,6 +18,7 @@ from longmark.concurrency import aside
 from longmark.errors import UserError
 from longmark.models import CLAIM_CHECKERS, OTHER_CLAIM_CHECKER
 from longmark.models.protocols import Capabilities
+from longmark.options import named
 from longmark.text.calibration import BEHIND
 from longmark.text.entailment import ENTAILS, NEUTRAL, Relation
 from longmark.text.words import words as words_of
@@ -113,12 +114,14 @@ def named_checker(name: Any, prompt: str | None = None) -> Any:
 def _asked_as_checker(name: Any, prompt: str) -> str:
     kind, at, settings = prompt.partition("@")
     if kind != "checker":
-        raise UserError(f"--prompt {prompt}: expected checker, or checker@threshold=PROBABILITY")
-    if not isinstance(name, str) or name in ("judge", "overlap", "embedded-judge"):
         raise UserError(
-            f"--prompt {prompt}: it is how the model of --checker is asked, and "
-            + (f"--checker {name} names none" if isinstance(name, str) else "--checker names none")
-            + "; name one: --checker hf:NAME, gguf:PATH or NAME@BASE_URL"
+            f"{named('prompt', prompt)}: expected checker, or checker@threshold=PROBABILITY"
+        )
+    if not isinstance(name, str) or name in ("judge", "overlap", "embedded-judge"):
+        checker = named("checker", name) if isinstance(name, str) else named("checker")
+        raise UserError(
+            f"{named('prompt', prompt)}: it is how the model of {named('checker')} is asked, and {checker} names none; "
+            f"name one: {named('checker')} hf:NAME, gguf:PATH or NAME@BASE_URL"
         )
     return f"{OTHER_CLAIM_CHECKER}{at}{settings}:{name}"
 

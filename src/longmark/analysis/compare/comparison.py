@@ -39,7 +39,8 @@ from longmark.analysis.compare.results import (
     metric_result,
 )
 from longmark.analysis.compare.tests import ComparisonSettings, PairTests, family, tests_of
-from longmark.errors import UnknownName, UserError, options_of
+from longmark.errors import UnknownName, UserError
+from longmark.keyword_values import checked_options
 from longmark.options import described, named, with_keywords
 from longmark.options.analyses import CompareGroups, QuestionCluster
 from longmark.records.metric_name import base_of
@@ -150,7 +151,7 @@ def compare(
     """Compares run folders or files of rows; one path stands for a list of one. options: the fields of
     `CompareOptions`, by keyword (`by=`, `metrics=`, `alpha=`, ...). progress: gets the name of each part before it
     starts."""
-    chosen = options_of(CompareOptions, options, "longmark.compare")
+    chosen = checked_options(CompareOptions, options, "longmark.compare")
     progress("reading the rows")
     paths = paths_given(runs)
     compared_by = BY_SYSTEM if chosen.judges else chosen.by

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from longmark.analysis.metaeval.options import MetaevalOptions
-from longmark.errors import UnknownName, UserError, options_of
+from longmark.errors import UnknownName, UserError
+from longmark.keyword_values import checked_options
 from longmark.options import named, with_keywords
 from longmark.options.analyses import MetaevalGroups
 from longmark.report.notebook import SelfShown
@@ -68,7 +69,7 @@ def metaeval(
     from longmark.scores.answers import read_answers
     from longmark.scores.labels import FINAL, ColumnOptions, Labels
 
-    chosen = options_of(MetaevalOptions, options, "metaeval")
+    chosen = checked_options(MetaevalOptions, options, "metaeval")
     source = _human_source(human)
     columns = ColumnOptions(
         chosen.mapping,

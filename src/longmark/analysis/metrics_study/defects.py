@@ -43,7 +43,8 @@ from longmark.analysis.metrics_study.defects_words import (
     UNSCORED_NOTE,
     conclusion,
 )
-from longmark.errors import UserError, options_of
+from longmark.errors import UserError
+from longmark.keyword_values import checked_options
 from longmark.options import described, named, with_keywords
 from longmark.options.analyses import FalseAlarms, MetricsStudyGroups, QuestionCluster
 from longmark.records import Example
@@ -137,7 +138,7 @@ def defects_study(
 
     UserError for a file without defects, for runs of other texts than the file's, and as `metrics_study`.
     """
-    settings = options_of(DefectsOptions, options, "defects_study")
+    settings = checked_options(DefectsOptions, options, "defects_study")
     progress("reading the rows")
     lines = list(Reading(Path(defects)).singles())
     paths = paths_given(runs)

@@ -33,7 +33,8 @@ from longmark.analysis.compare.checks import (
 )
 from longmark.analysis.compare.hypotheses import clustered_test, tests_for
 from longmark.analysis.compare.tests import ComparisonSettings, tests_of, undetectable_in
-from longmark.errors import UserError, options_of
+from longmark.errors import UserError
+from longmark.keyword_values import checked_options
 from longmark.options import described, named, with_keywords
 from longmark.options.analyses import MetricsStudyGroups, QuestionCluster
 from longmark.records import Usage
@@ -227,7 +228,7 @@ def metrics_study(
 
     progress: gets the name of each part before it starts; options: of `MetricsStudyOptions`. UnknownName for another.
     """
-    how = options_of(MetricsStudyOptions, options, "metrics_study")
+    how = checked_options(MetricsStudyOptions, options, "metrics_study")
     progress("reading the rows")
     paths = paths_given(runs)
     scores = read_scores(paths, how.by, how.cluster, how.bounds).directed(how.higher, how.lower)
