@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, Field, create_model
 
 from longmark import judge, judged, reply_schema
-from longmark.errors import NoScore
+from longmark.errors import NoScore, UserError
 from longmark.metric import Score
 from longmark.models.protocols import ChatReply, TokenLogprobs
 from longmark.prompts import Prompt
@@ -362,6 +362,21 @@ def test_a_form_in_an_object_a_tuple_or_alternatives_stands_where_it_is_used(one
         named = set(re.findall(r'"#/\$defs/(\w+)"', text))
         assert named == schema.get("$defs", {}).keys()
         assert '"lives"' in text
+
+
+class Part(BaseModel):
+    text: str
+    parts: list[Part] = []
+
+
+class Whole(BaseModel):
+    first: Part
+
+
+@pytest.mark.parametrize("form", [Part, Whole])
+def test_a_form_that_holds_itself_is_refused(form: type[BaseModel]):
+    with pytest.raises(UserError, match=r"cannot hold itself: Part > Part; give it a fixed depth"):
+        judge.structure(form)
 
 
 def test_a_compact_schema_stays_as_it_is():

@@ -10,6 +10,8 @@ from typing import Any
 import orjson
 from pydantic import BaseModel
 
+from longmark.errors import UserError
+
 
 @lru_cache
 def schema_of(model: type[BaseModel]) -> dict[str, Any]:
@@ -22,8 +24,9 @@ _MOST_SHARED = 8  # definitions in one schema; the forms of longmark need one or
 
 def compact(schema: dict[str, Any]) -> dict[str, Any]:
     """A JSON schema that allows the same values in fewer tokens: no titles, and what stands in it several times is
-    defined once. Endpoints add the schema to the prompt, so it is paid for with every call."""
-    whole = _untitled(schema, schema.get("$defs", {}))
+    defined once. Endpoints add the schema to the prompt, so it is paid for with every call. UserError for a form that
+    holds itself: endpoints refuse such schemas, and no reply could stand in for one in a rehearsal."""
+    whole = _untitled(schema, schema.get("$defs", {}), ())
     definitions: dict[str, Any] = {}
     for name in "abcdefgh"[:_MOST_SHARED]:
         counts = Counter(
@@ -52,12 +55,20 @@ _ONE_SCHEMA = ("items", "additionalProperties")
 _SCHEMAS = ("anyOf", "oneOf", "prefixItems")
 
 
-def _untitled(schema: dict[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:
-    """A schema without titles, each reference replaced by what it names."""
+def _untitled(
+    schema: dict[str, Any], definitions: Mapping[str, Any], within: tuple[str, ...]
+) -> dict[str, Any]:
+    """A schema without titles, each reference replaced by what it names. within: the definitions that it stands in."""
     if "$ref" in schema:
-        return _untitled(definitions[schema["$ref"].rpartition("/")[2]], definitions)
+        name = schema["$ref"].rpartition("/")[2]
+        if name in within:
+            raise UserError(
+                f"the form of a reply cannot hold itself: {' > '.join((*within, name))}; give it a fixed depth, or a list "
+                "of parts that name their parent"
+            )
+        return _untitled(definitions[name], definitions, (*within, name))
     plain = {key: value for key, value in schema.items() if key not in _LEFT_OUT}
-    return _mapped(plain, lambda part: _untitled(part, definitions))
+    return _mapped(plain, lambda part: _untitled(part, definitions, within))
 
 
 def _parts(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
