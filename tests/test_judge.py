@@ -364,18 +364,20 @@ def test_a_form_in_an_object_a_tuple_or_alternatives_stands_where_it_is_used(one
         assert '"lives"' in text
 
 
-class Part(BaseModel):
+class TreeReply(BaseModel):
     text: str
-    parts: list[Part] = []
+    parts: list[TreeReply] = []
 
 
-class Whole(BaseModel):
-    first: Part
+class ReplyWithTree(BaseModel):
+    first: TreeReply
 
 
-@pytest.mark.parametrize("form", [Part, Whole])
+@pytest.mark.parametrize("form", [TreeReply, ReplyWithTree])
 def test_a_form_that_holds_itself_is_refused(form: type[BaseModel]):
-    with pytest.raises(UserError, match=r"cannot hold itself: Part > Part; give it a fixed depth"):
+    with pytest.raises(
+        UserError, match=r"cannot hold itself: TreeReply > TreeReply; give it a fixed depth"
+    ):
         judge.structure(form)
 
 

@@ -35,6 +35,9 @@ No relevant information was found.
 Not enough information to answer.
 The limit is not mentioned in the provided documents.
 This question cannot be answered from the provided passages.
+I cannot answer this question, as the documents do not say.
+I cannot say what it was, how it was or why.
+I don't know the answer, sorry.
 Es tut mir leid, aber diese Frage kann ich nicht beantworten.
 Die Passagen enthalten keine Angaben dazu.
 很抱歉，我无法回答这个问题。
@@ -45,6 +48,11 @@ The API uses HTTPS.
 The report does not mention its author.
 The document must contain a signature.
 The passages do not mention the repair, but the dam broke in May.
+The documents do not mention the fee, it was 9 euros.
+I don't know, the fee was 9 euros.
+I do not have the information, the fee is due in May.
+Ich kann diese Frage nicht beantworten, die Gebühr war hoch.
+我无法回答，费用是九欧元。
 I don't know of any case in which it failed; it did in 1994.
 Water does not contain oxygen as a gas.
 The source of the river is not known.

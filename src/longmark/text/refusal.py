@@ -76,12 +76,26 @@ class _Declining:
     def match(self, sentence: str) -> bool:
         """Whether a folded sentence declines and does not go on to claim something."""
         return (
-            (
-                any(pattern.match(sentence) for pattern in self._declined)
-                or self._words.declines(sentence)
-            )
+            (self._phrase_declines(sentence) or self._words.declines(sentence))
             and not self._goes_on.search(sentence)
             and len(set(_NUMBER.findall(sentence))) < 2  # not 1920, 1953
+        )
+
+    def _phrase_declines(self, sentence: str) -> bool:
+        """Whether a sentence begins with a fixed phrase, and goes on with no clause of another kind."""
+        ends = [match.end() for pattern in self._declined if (match := pattern.match(sentence))]
+        return bool(ends) and all(
+            map(self._claims_nothing, _COMMA.split(sentence[max(ends) :])[1:])
+        )
+
+    def _claims_nothing(self, clause: str) -> bool:
+        """Whether a clause behind a comma says what was asked, what for, sorry, or that there is no answer, too."""
+        declining = _CONJUNCTION.sub("", clause)
+        return (
+            bool(_IDLE.match(clause))
+            or self._words.asks(clause)
+            or any(pattern.match(declining) for pattern in self._declined)
+            or self._words.declines(declining)
         )
 
 
@@ -103,6 +117,12 @@ _LEAD = re.compile(
     )
 )
 """What a sentence goes by: `Based on the passages, `."""
+_COMMA = re.compile(r"(?:,(?!\d)|[，、،])\s*")
+_CONJUNCTION = re.compile(
+    r"^(?:(?:as|since|because|so|and|which is why|da|weil|car|porque|perché|omdat)\s+)"
+)
+_IDLE = re.compile(r"(?:чтобы|aby|żeby|um|om|sorry|please|bitte|i'm sorry|i am sorry)(?!\w)|$")
+"""What a clause that claims nothing begins with: in order to, sorry."""
 _NUMBER = re.compile(r"\d+")
 _POINTS = re.compile(
     "[\u064b-\u0652\u0640]"

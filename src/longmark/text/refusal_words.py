@@ -104,6 +104,10 @@ class WordClasses:
         letters = _NAMED.sub("C", letters).replace("P", "o")
         return letters if self._spaced else re.sub("o{1,3}", "o", letters)
 
+    def asks(self, clause: str) -> bool:
+        """Whether a folded clause begins like an indirect question."""
+        return self.row(clause).startswith("W")
+
     def declines(self, sentence: str) -> bool:
         """Whether a folded sentence says that the sources have no answer, and goes on with no clause of another kind."""
         if not self._sources.search(sentence):
