@@ -69,7 +69,11 @@ SIDE: tuple[tuple[str, ...], ...] = (
     ("assertions.pairs",),
     ("assertions.check",),
     ("contrib.decide.correction_options",),
-    ("contrib.decide.label_file", "contrib.decide.labelled_cells"),
+    (
+        "contrib.decide.label_file",
+        "contrib.decide.labelled_cells",
+        "contrib.decide.repeated_answers",
+    ),
     ("contrib.decide.label_sample", "contrib.decide.claim_family"),
     ("contrib.decide.correction",),
     ("contrib.decide.correction_words", "contrib.decide.label_forecast"),

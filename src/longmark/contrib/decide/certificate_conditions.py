@@ -35,6 +35,7 @@ def unmet_conditions(
     yield from _few_labels(claimed, correction)
     yield from _labels_of_no_sample(claimed, correction)
     yield from _stopped_runs(correction)
+    yield from _repeated_questions(correction)
     if claimed.these_raters and (uneven := uneven_raters(correction)) is not None:
         yield uneven
     for names in correction.alike:
@@ -75,6 +76,15 @@ def _stopped_runs(correction: Correction) -> Iterator[str]:
                 f"A run with a fixed number of questions: {manifest.folder} was stopped by its scores (longmark "
                 "decide). Score all questions by `longmark run`."
             )
+
+
+def _repeated_questions(correction: Correction) -> Iterator[str]:
+    repeated = correction.repeated
+    if repeated.too_many:
+        yield (
+            f"Each question once: {repeated.in_words()}, so that the variance is up to {repeated.inflation:.1f} times as "
+            "large as it seems. Leave them out, or name a field that copies share (--cluster FIELD)."
+        )
 
 
 # Labels ---------------------------------------------------------------------------------------------------------------

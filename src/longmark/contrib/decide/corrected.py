@@ -37,6 +37,7 @@ from longmark.contrib.decide.labelled_cells import (
     cells_with_an_answer,
     joined_labels,
 )
+from longmark.contrib.decide.repeated_answers import repeated_questions
 from longmark.errors import UnknownName, UserError, options_of
 from longmark.records.metric_name import without_slice
 from longmark.report.format import listed
@@ -119,6 +120,10 @@ def correct_runs(
     )
     of_raters = joined_labels(label_file.by_raters, label_file.rater_scale, answer_cells, changed)
     chances = probabilities.values()
+    repeated = repeated_questions(paths, scores, answers, places)
+    repeats = (
+        (f"{repeated.in_words()}, and count as if they were others.",) if repeated.too_many else ()
+    )
     return Correction(
         file=label_file.name,
         label=label_file.label,
@@ -134,11 +139,12 @@ def correct_runs(
         options=chosen,
         departures=departures,
         declared=label_file.declared,
-        notices=(*scores.notices, *label_file.notices),
+        notices=(*scores.notices, *label_file.notices, *repeats),
         unhashed=label_file.unhashed,
         empty=label_file.empty,
         replaced=label_file.replaced,
         alike=label_file.alike,
+        repeated=repeated,
     )
 
 

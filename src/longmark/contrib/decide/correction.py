@@ -9,6 +9,7 @@ from longmark.analysis.metaeval.labels import LabelScale
 from longmark.contrib.decide.claim_family import Family
 from longmark.contrib.decide.correction_options import CorrectionOptions
 from longmark.contrib.decide.labelled_cells import LabelledCells, label_matrix
+from longmark.contrib.decide.repeated_answers import RepeatedQuestions
 from longmark.scores.draws import Departures
 from longmark.scores.label_scales import DeclaredScale
 from longmark.scores.labels import FINAL
@@ -44,6 +45,7 @@ class Correction:
     unhashed           labels without a hash of the labelled text
     empty, replaced    lines without a value; labels in whose place a later one of the same rater counts
     alike              names of raters that look the same
+    repeated           questions that stand several times under other ids
     """
 
     file: str
@@ -65,6 +67,7 @@ class Correction:
     empty: int = 0
     replaced: int = 0
     alike: tuple[str, ...] = ()
+    repeated: RepeatedQuestions = field(default_factory=RepeatedQuestions)
 
     @property
     def finals(self) -> int:
