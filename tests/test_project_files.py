@@ -85,6 +85,16 @@ def test_an_assertion_names_a_run_of_the_file_or_one_that_is_checked(folder: Pat
     assert options["assertions"] == ["same as mine/short", "same as kept", "m mean >= 1"]
 
 
+def test_a_run_of_the_file_stands_for_its_examples_where_a_verb_reads_one_thing(
+    folder: Path,
+) -> None:
+    (folder / "longmark.yaml").write_text(
+        "runs: {quick: {examples: a.jsonl}}\nlook: {examples: quick}\n"
+    )
+    sections = project.load(Path("mine/longmark.yaml")).sections
+    assert sections["look"]["examples"] == Path("mine/a.jsonl")
+
+
 def test_every_parameter_of_a_metric_that_names_a_file_is_known() -> None:
     signed = {
         name

@@ -211,13 +211,17 @@ def load(path: Path) -> Project:
         for action in options_of(_leaves()[verb]):
             key = NAMED.get(str(action.metavar))
             value = options.get(action.dest)
-            if key and not action.option_strings and isinstance(value, list):
+            if key and not action.option_strings and value and verb != "run":
                 run_folders = {
                     path.parent / name: options[key]
                     for name, options in runs.items()
                     if key in options
                 }
-                options[action.dest] = [run_folders.get(name, name) for name in value]
+                options[action.dest] = (
+                    [run_folders.get(name, name) for name in value]
+                    if isinstance(value, list)
+                    else run_folders.get(value, value)
+                )
         if "assertions" in options:
             checked_runs = {Path(run).name for run in options.get("runs", ())}
             move = partial(_earlier_run, outs, path.parent, checked_runs)

@@ -74,7 +74,7 @@ def test_seeds_and_the_order_of_judges_are_no_difference(tmp_path):
     )
     assert lines(tmp_path, turned, two) == ()
     (notice,) = compare([tmp_path / "one", tmp_path / "two"]).notices[:1]
-    assert "different seeds (0, 7)" in notice
+    assert "different seeds (0 in one; 7 in two)" in notice
 
 
 def test_the_domain_counts_where_prompts_are_filled(tmp_path):

@@ -124,14 +124,17 @@ def run_notices(scores: Scores, metrics: Sequence[str], differing: Sequence[str]
             "the systems. " + " · ".join(differing)
         )
     notices += [*scores.notices, *_unfinished(scores)]
-    seeds = {
-        signature.seed
-        for metric in metrics
-        for signatures in scores.signatures[metric]
-        for signature in signatures
-    }
-    if len(seeds) > 1:
-        notices.append(f"The runs have different seeds ({', '.join(map(str, sorted(seeds)))}).")
+    names = shortest_names([manifest.folder for manifest in scores.manifests])
+    runs_of_seed: dict[int, dict[str, None]] = {}
+    for metric in metrics:
+        for name, signatures in zip(names, scores.signatures[metric], strict=True):
+            for signature in signatures:
+                runs_of_seed.setdefault(signature.seed, {})[name] = None
+    if len(runs_of_seed) > 1:
+        seeds = "; ".join(
+            f"{seed} in {_some(list(runs_of_seed[seed]))}" for seed in sorted(runs_of_seed)
+        )
+        notices.append(f"The runs have different seeds ({seeds}).")
     return notices
 
 

@@ -432,9 +432,10 @@ def _apart(scores: Scores, tested: Tested) -> tuple[tuple[QuestionApart, ...], i
         )
         for i in widest
     )
-    return questions_apart, int((spread >= spread[widest[-1]] - TIE).sum()) - len(
-        widest
-    ) if widest else 0
+    if not widest:
+        return (), 0
+    as_far = int((spread >= spread[widest[-1]] - TIE).sum())
+    return questions_apart, as_far - len(widest)
 
 
 def groups(count: int, differ: Iterable[tuple[int, int]]) -> tuple[tuple[int, ...], ...]:

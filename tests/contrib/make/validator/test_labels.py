@@ -42,6 +42,21 @@ def test_the_majority_of_raters_counts_and_a_tie_is_left_out(tmp_path: Path) -> 
     assert labels.unlabelled == 1
 
 
+def test_the_edited_answer_of_most_raters_counts_and_a_tie_is_left_out(tmp_path: Path) -> None:
+    path = write_jsonl(tmp_path / "training.jsonl", [
+        line("most", "valid", edited_answer="Rain."), line("most", "valid", "B", edited_answer="Rain."),
+        line("most", "valid", "C", edited_answer="Snow."),
+        line("tie", "valid", edited_answer="Rain."), line("tie", "valid", "B", edited_answer="Snow."),
+        line("refused", "valid"), line("refused", "valid", "B"),
+        line("refused", "invalid", "C", edited_answer="Snow."),
+    ])  # fmt: skip
+    labels = read_labels(path)
+    assert {one.id: (one.status, one.answer) for one in labels.items} == {
+        "most": ("edited", "Rain."), "refused": ("valid", "Because."),
+    }  # fmt: skip
+    assert [str(one) for one in labels.left_out] == ["tie: no majority among its 2 edited answers"]
+
+
 def test_a_cloze_label_is_the_word_that_most_raters_chose(tmp_path: Path) -> None:
     def chosen(rater: str, term: str | None) -> dict[str, Any]:
         validity = "valid" if term else "invalid"

@@ -1,7 +1,8 @@
 """Labels of experts on items: `training.jsonl` of `longmark annotate export`, or items with status valid or invalid.
 
 A labelled item has the experts' label as its status. Several raters of an item: the majority counts; an item with a
-tie has no label. An answer that an expert edited takes the place of the item's own, and the item counts as valid. A
+tie has no label. An answer that an expert edited takes the place of the item's own, and the item counts as valid; of
+several edited answers the one that most experts wrote, and an item with a tie of these has no label. A
 family is what is from one seed passage, with all evolutions: it is never on both sides of a split.
 """
 
@@ -266,9 +267,13 @@ def _agreed(item: Item, labels_given: Sequence[_Validity]) -> Item:
         item = blank(item, term or "")
         if not item.usable:
             raise ValueError(item.reasons[-1])
-    new = next(
-        (label.edited_answer for label in reversed(labels_given) if label.edited_answer), None
+    edited = scores.decisive(
+        (label for label in labels_given if label.validity == VALID and label.edited_answer),
+        lambda label: label.item,
     )
+    new = plurality(label.edited_answer for label in edited)
+    if edited and new is None and item.form != "cloze":
+        raise ValueError(f"no majority among its {len(edited)} edited answers")
     if (
         new is None
         or item.form == "cloze"
