@@ -10,7 +10,7 @@ import pytest
 
 from longmark.cli import parser, project
 from longmark.cli.arguments import keywords, split
-from longmark.cli.next_steps import labels_beside
+from longmark.cli.next_steps import labels_beside, validation
 from longmark.errors import BadInput
 from longmark.options import command_line, named
 from longmark.options.analyses import CompareGroups, MetaevalGroups
@@ -76,6 +76,17 @@ def test_a_proposed_command_reads_the_columns_that_it_names(tmp_path: Path) -> N
     _, command = labels_beside(tmp_path / "answers.csv", "run", "id", columns)
     words = shlex.split(command)
     assert split([words[words.index("--label-columns") + 1]]) == columns
+
+
+def test_the_columns_of_a_file_with_a_label_a_line_are_not_proposed_as_raters(
+    tmp_path: Path,
+) -> None:
+    lines = [f"e{number},quality,{number},ada,{number / 8}" for number in range(1, 5)]
+    table = tmp_path / "labels.csv"
+    table.write_text("\n".join(["example_id,label,value,rater,rouge", *lines]) + "\n")
+    assert validation(table, "run") == []
+    table.write_text(table.read_text().replace("value", "ben"))
+    assert "--raters" in validation(table, "run")[1]
 
 
 def test_a_message_writes_a_list_of_names_as_the_face_reads_it() -> None:

@@ -23,6 +23,8 @@ def validation(table: Path, run: str = "") -> list[str]:
     columns = wide_columns(table)
     if columns is None or not (columns.scores or run):
         return []
+    if any(_first_columns(table) >= needed for needed in _LABELS):
+        return []  # a label a line: its columns are no raters
     words = ["longmark", "metaeval", run or str(table), str(table)]
     words += [word for key, column in columns.keys.items() for word in ("--map", f"{key}={column}")]
     words += ["--raters", joined(columns.raters)]
