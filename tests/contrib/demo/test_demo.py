@@ -12,6 +12,7 @@ import pytest
 pytest.importorskip("scipy")
 
 from bench.demo_picture import ANSWER
+from tests.program import in_process
 
 import longmark
 from longmark.contrib.demo.answers import Corpus
@@ -35,6 +36,7 @@ from longmark.errors import RequestRefused
 from longmark.models.fake import FakeChat
 from longmark.models.protocols import Capabilities, ChatReply, ChatRequest, TokenLogprobs
 from longmark.records.example import DEFECT
+from longmark.records.read import Reading
 from longmark.records.write import read_rows
 from longmark.report.support import sentences_view
 from longmark.scores.manifest import read_manifest
@@ -209,6 +211,18 @@ def _cells(page: str) -> list[str]:
 def _cells_of_the_readme() -> list[str]:
     lines = README.read_text("utf-8").splitlines()
     return re.findall(r"\d+ of \d+", "\n".join(line for line in lines if line.startswith("| `")))
+
+
+def test_a_folder_of_another_build_is_named_with_the_way_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    run = tmp_path / "demo" / "scores-recorded"
+    answers = [next(Reading(ANSWERS).singles())]
+    longmark.run(answers, metrics=["classic.length"], out=run)
+    assert in_process(["demo", "--out", str(run.parent)]) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert f"{run.parent} is the demo of another build of longmark" in said
+    assert f"longmark demo --out {run.parent}-2" in said
 
 
 def test_two_answers_to_one_question_are_judged_live():

@@ -6,10 +6,24 @@ import argparse
 import sys
 
 from longmark.cli.arguments import INTERRUPTED, NO_VALUE
+from longmark.errors import SettingsChanged
 from longmark.writing import check_within
 
 
 def demo(arguments: argparse.Namespace) -> int:
+    try:
+        return _demo(arguments)
+    except SettingsChanged as changed:
+        # no setting of the demo is the user's, so another build of longmark has made the folder
+        out = arguments.out
+        differences = "\n".join(str(changed).splitlines()[1:])
+        raise SettingsChanged(
+            f"{out} is the demo of another build of longmark, whose scores cannot stand beside today's. Move or delete "
+            f"it, or name another folder: longmark demo --out {out}-2\n{differences}"
+        ) from changed
+
+
+def _demo(arguments: argparse.Namespace) -> int:
     if str(arguments.out) == "demo":  # a name that longmark chose, not the user
         check_within(arguments.out.parent, arguments.out)
     if arguments.full:
