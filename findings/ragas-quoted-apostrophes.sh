@@ -4,7 +4,7 @@
 # it wasn't safe" has a quotation of five words that no source has, and two such apostrophes beside a right quotation make 1/2;
 # a right one that has an apostrophe is lost, and one in typographic marks (score 0, none counted). Words that run on from
 # one passage into the next are found.
-# An expert would guess that only pairs of quotation marks count, straight and typographic ones.
+# An expert would guess that typographic marks count as straight ones do, and that a contraction is none of them.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
