@@ -48,7 +48,8 @@ _BUNDLES = {
     "calls": "--concurrency --timeout --max-reply-bytes --max-calls --max-tokens --max-usd --cache "
     "--resend-unknown --batch --batching --quiet",
     "input": "--limit --map --encoding --skip-bad",
-    "labels": "--labels --label --order --leave-out --raters --no-calibration --these-raters --draw --looks",
+    "labels": "--labels --label --order --leave-out --raters --label-columns --no-calibration "
+    "--these-raters --draw --looks",
     "files for CI": "--junit --summary --json",
     "project": "--config --trust",
     "wording": "--prompts --domain",

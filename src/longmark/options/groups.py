@@ -385,6 +385,11 @@ class LabelOptions:
         "the columns of the labels with one rater each, in place of `rater` and `value`",
         "COLUMN,…",
     )
+    label_columns: Sequence[str] = option(
+        (),
+        "the columns of the labels with one label each, in place of `label` and `value`",
+        "COLUMN,…",
+    )
     no_calibration: bool = option(
         False, "correct the scores as they are (default: on the labels' scale)"
     )

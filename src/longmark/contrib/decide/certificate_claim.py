@@ -36,6 +36,7 @@ class Claimed:
     order: Mapping[str, Sequence[str]]
     leave_out: Sequence[str] = ()
     raters: Sequence[str] = ()
+    label_columns: Sequence[str] = ()
     calibrate: bool = True
     seed: int = 0
 

@@ -71,10 +71,11 @@ def _check_types(claimed: Claimed) -> None:
         claimed.runs,
         claimed.leave_out,
         claimed.raters,
+        claimed.label_columns,
         *claimed.order.values(),
     ):
         if isinstance(names, str) or not all(isinstance(name, str) for name in names):
-            raise ValueError("options: runs, raters and the classes of order are lists of texts")
+            raise ValueError("options: runs, columns and the classes of order are lists of texts")
     if not all(isinstance(name, str) for pair in claimed.mapping.items() for name in pair):
         raise ValueError("options.mapping: expected fields and columns")
 

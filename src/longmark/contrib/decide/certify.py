@@ -106,6 +106,7 @@ def _corrected(claimed: Claimed, systems: tuple[str, str], metric: str) -> Corre
         label=claimed.label,
         mapping=claimed.mapping,
         raters=claimed.raters,
+        label_columns=claimed.label_columns,
         order=claimed.order,
         leave_out=claimed.leave_out,
         calibrate=claimed.calibrate,
@@ -195,8 +196,8 @@ def _about_error(correction: Correction, difference: CorrectedEstimate | None) -
 
 def _options(claimed: Claimed) -> dict[str, Any]:
     """The options as a certificate has them. Certificates for people say nothing of these raters, and those of all values
-    nothing of values left out, and those of a column `rater` nothing of columns of raters, as before these options were
-    there."""
+    nothing of values left out, and those of a column `rater` nothing of columns of raters, or of labels, as before these
+    options were there."""
     options = asdict(claimed)
     del options["claim"]
     if not claimed.these_raters:
@@ -205,4 +206,6 @@ def _options(claimed: Claimed) -> dict[str, Any]:
         del options["leave_out"]
     if not claimed.raters:
         del options["raters"]
+    if not claimed.label_columns:
+        del options["label_columns"]
     return options

@@ -14,8 +14,8 @@ class CorrectionOptions:
     """What labels correct, and how.
 
     by, cluster, judges   as for `compare`; metrics, systems: names; all if none is given
-    label      the label to correct to; None: the only one of the file. mapping, raters, order, leave_out: as for
-               `metaeval`
+    label      the label to correct to; None: the only one of the file. mapping, raters, label_columns, order,
+               leave_out: as for `metaeval`
     calibrate  scores are put on the labels' scale first, by one isotonic regression for all systems
     weight     λ; None: tuned, 1: as the paper on prediction-powered inference has it
     margin     in the labels' units: whether the other systems' labels would have corrected a system as well
@@ -33,6 +33,7 @@ class CorrectionOptions:
     label: str | None = None
     mapping: Mapping[str, str] = field(default_factory=dict)
     raters: Sequence[str] = ()
+    label_columns: Sequence[str] = ()
     order: Mapping[str, Sequence[str]] = field(default_factory=dict)
     leave_out: Sequence[str] = ()
     calibrate: bool = True

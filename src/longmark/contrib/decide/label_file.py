@@ -71,6 +71,7 @@ def read_label_file(labels: GivenLabels, options: CorrectionOptions) -> LabelFil
         raters=options.raters,
         order=options.order,
         leave_out=options.leave_out,
+        label_columns=options.label_columns,
     )
     with Labels(labels, options=columns) as reader:
         if reader.choices:

@@ -51,6 +51,7 @@ def certify(arguments: argparse.Namespace) -> int:
         order=options["order"],
         leave_out=options["leave_out"],
         raters=options["raters"],
+        label_columns=options["label_columns"],
         calibrate=options["calibrate"],
         seed=options["seed"],
     )
