@@ -256,10 +256,10 @@ def test_the_option_and_the_names_that_it_makes(tmp_path: Path) -> None:
     assert named_checker("hf:folder", "checker") == "claim-checker:hf:folder"
     for checker in (None, "judge", "overlap", "embedded-judge"):
         with pytest.raises(
-            UserError, match="--prompt checker: it is how the model of --checker is asked"
+            UserError, match="prompt='checker': it is how the model of checker= is asked"
         ):
             named_checker(checker, "checker")
-    with pytest.raises(UserError, match="--prompt relations: expected checker"):
+    with pytest.raises(UserError, match="prompt='relations': expected checker"):
         named_checker("hf:folder", "relations")
     for checker in ("openai:gpt-4o", "embedded", "st:any"):
         with pytest.raises(
@@ -287,6 +287,12 @@ def test_the_option_and_the_names_that_it_makes(tmp_path: Path) -> None:
         UserError, match=r"embedded is a model already.*--checker hf:folder --prompt checker"
     ):
         checker_settings("embedded:hf:folder")
+
+
+@pytest.mark.parametrize("model", ["gguf:nowhere.gguf", "embedded:embedder"])
+def test_a_model_that_cannot_be_asked_as_a_checker_is_said_to_be_the_checker(model: str) -> None:
+    with pytest.raises(UserError, match=f"^--checker {model}: "):
+        Registry().open("checker", f"claim-checker:{model}")
 
 
 def test_a_run_with_the_option_signs_the_model_and_the_threshold(

@@ -205,7 +205,7 @@ class ClaimChecker:
         form = form_of(settings.kind)
         embedder = _embedder_of(open_model) if form.cosine else None
         name = settings.model or "embedded:judge"
-        model = open_model("judge" if name.startswith(("embedded:", "gguf:")) else "claims", name)
+        model = open_model("checker" if name.startswith(("embedded:", "gguf:")) else "claims", name)
         plain = settings.kind == "embedded-nli" or getattr(model, "brings_adapter", False)
         return cls(settings, form, model, embedder, None if plain else adapter_path())
 
