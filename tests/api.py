@@ -1,8 +1,8 @@
 """The public Python API: the modules whose names and signatures stay within a major version (docs/versions.md).
 `python -m tests.api` writes tests/api.txt, which a test holds against the code.
 
-It also writes tests/api_packages.txt: what `longmark.contrib` uses of the core beside it, by module. Those names stay
-within a minor version, so that a package of somebody else may use them too; tests/test_wall.py holds the list."""
+It also writes tests/api_packages.txt: what `longmark.contrib` uses of the core beside it, by module, and what other
+packages need (FOR_PLUGINS). Those names stay within a minor version; tests/test_wall.py holds the list."""
 
 from __future__ import annotations
 
@@ -22,6 +22,9 @@ from pydantic import BaseModel
 PINNED = Path(__file__).with_suffix(".txt")
 PINNED_FOR_PACKAGES = Path(__file__).with_name("api_packages.txt")
 PACKAGES = ("annotate", "decide", "demo", "local", "make", "papers", "scale")
+FOR_PLUGINS = {"longmark.cli.arguments": {"keywords"}, "longmark.options": {"values_of"}}
+"""Names beside those that `longmark.contrib` uses: how a package reads the options that it declares."""
+
 SOURCE = Path(__file__).parents[1] / "src"
 
 MODULES = (
@@ -179,8 +182,10 @@ def imported_names(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def used_by_packages() -> str:
-    """A line for each module of the core that `longmark.contrib` imports and MODULES does not publish: its names."""
+    """A line for each module of the core that packages may import and MODULES does not publish: its names."""
     used: dict[str, set[str]] = defaultdict(set)
+    for module, names in FOR_PLUGINS.items():
+        used[module] |= names
     for path in (SOURCE / "longmark" / "contrib").rglob("*.py"):
         for module, name in imported_names(path):
             if not module.startswith("longmark.contrib") and module not in MODULES:

@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-from tests.api import PACKAGES, PINNED_FOR_PACKAGES, used_by_packages
+from tests.api import FOR_PLUGINS, PACKAGES, PINNED_FOR_PACKAGES, used_by_packages
 from tests.program import LONGEST, ROOT, environment, write_jsonl
 from tests.test_imports import MODULES, SOURCE, edges, tree
 
@@ -117,6 +117,16 @@ def test_packages_import_published_names_only():
     assert used_by_packages() == PINNED_FOR_PACKAGES.read_text(), (
         "python -m tests.api, and read what is new"
     )
+
+
+def test_the_names_for_packages_of_others_exist():
+    absent = [
+        f"{module}.{name}"
+        for module, names in FOR_PLUGINS.items()
+        for name in names
+        if not hasattr(import_module(module), name)
+    ]
+    assert absent == []
 
 
 @pytest.mark.parametrize("name", NAMES)
