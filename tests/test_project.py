@@ -258,7 +258,7 @@ def test_the_verbs_read_their_sections(words: str, expected: dict[str, Any]) -> 
             "runs:\n  .a: {}",
             "runs..a.[key]: the name of a run consists of letters, digits, ., _ and -, and begins",
         ),
-        ("runs:\n  1.10: {}", '1.1 is a number: write the name of the run in quotes, as "1.10"'),
+        ("runs:\n  no: {}", "expected the name of a run, found false; put it in quotes"),
         ("runs:\n  a: {}\n  a: {}", "longmark.yaml:3: runs.a: appears twice"),
         ("runs:\n  a: {trust: true}", "longmark.yaml:2: runs.a.trust: unknown key: trust"),
         ("run: {config: x}", "run.config: unknown key: config"),
@@ -280,6 +280,13 @@ def test_a_mistake_is_named_with_its_line_and_the_nearest_key(text: str, said: s
     with pytest.raises(BadInput) as caught:
         project.load(written(text))
     assert said in str(caught.value)
+
+
+def test_a_run_is_named_as_it_is_written() -> None:
+    made = project.load(written("runs: {1.10: {}, 1.1: {}, 007: {}}"))
+    assert {name: options["out"].name for name, options in made.runs.items()} == {
+        name: name for name in ("1.10", "1.1", "007")
+    }
 
 
 def test_base_and_canary_name_runs_of_the_file() -> None:

@@ -27,6 +27,12 @@ SAME = [
     ("metaeval", "raters", "[ada, ben]", ["--raters", "ada, ben"], ["ada", "ben"]),
     ("metaeval", "metrics", '["a,b", c]', ["--metrics", "a,b,c"], ["a", "b", "c"]),
     ("compare", "systems", '["4o, mini", b]', ["--systems", "4o%2c mini,b"], ["4o, mini", "b"]),
+    ("compare", "systems", "[1.10, 007, 2024-1-2]", ["--systems", "1.10,007,2024-1-2"], ["1.10", "007", "2024-1-2"]),
+    ("metaeval", "leave_out", "1.10", ["--leave-out", "1.10"], ["1.10"]),
+    ("metaeval", "order", "{1.10: [1.0, 2.0]}", ["--order", "1.10=1.0,2.0"], {"1.10": ["1.0", "2.0"]}),
+    ("metaeval", "development", "2.50e-1", ["--development", ".25"], 0.25),
+    ("metaeval", "seed", "1_000", ["--seed", "1000"], 1000),
+    ("compare", "bounds", "{m: [.50, 1_000]}", ["--bounds", "m=0.5:1000"], {"m": (0.5, 1000.0)}),
     ("compare", "bounds", "{m: [0, 5]}", ["--bounds", "m=0:5"], {"m": (0.0, 5.0)}),
 ]  # fmt: skip
 

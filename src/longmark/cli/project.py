@@ -177,7 +177,7 @@ def load(path: Path) -> Project:
     """A project file. UserError if it cannot be read; BadInput, with a line `file:line: where: what` for each mistake
     in it."""
     config.load(path)
-    source = yaml_file.load(path, "--config")
+    source = yaml_file.load(path, "--config", written=())
     content = source.table("a table with `models` or `runs`")
     checked = source.checked(
         _model(), {key: value for key, value in content.items() if key != "models"}
@@ -387,8 +387,8 @@ def _kind(
 
 
 def _run_name(value: Any) -> str:
-    if isinstance(value, float):
-        raise ValueError(f'{value} is a number: write the name of the run in quotes, as "1.10"')
+    if value is None or isinstance(value, bool):
+        raise ValueError(f"expected the name of a run, found {found(value)}{QUOTES}")
     if not re.fullmatch(_NAME, str(value)):
         raise ValueError(
             "the name of a run consists of letters, digits, ., _ and -, and begins with one of the first two"
@@ -418,6 +418,8 @@ def _read(action: Option, value: Any) -> Any:
 def _one(action: Option, value: Any) -> Any:
     if isinstance(value, bool) and action.metavar == "yes|no":
         return value
+    if isinstance(value, yaml_file.Written) and action.type in _KINDS:
+        value = value.value
     if isinstance(value, bool) or not isinstance(value, str | int | float | date):
         quotes = QUOTES if isinstance(value, bool) and not action.type else ""
         raise ValueError(f"expected {action.metavar or action.dest}, found {found(value)}{quotes}")

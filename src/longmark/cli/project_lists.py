@@ -14,6 +14,7 @@ from datetime import date
 from typing import Any
 
 from longmark.records.values import found
+from longmark.records.yaml_file import Written
 
 QUOTES = "; put it in quotes"
 _SEPARATED = ("FIELD", "run|system|FIELD", "LABEL=LOWEST,…,HIGHEST")
@@ -55,7 +56,7 @@ def _escaped(action: argparse.Action, value: Any) -> Any:
     metavar = str(action.metavar)
     of_names = metavar.endswith(",…") or metavar in _SEPARATED
     of_metrics = action.dest == "metrics" or getattr(action, "kind", "") == "scores"
-    if not isinstance(value, str):
+    if not isinstance(value, str) or isinstance(value, Written):  # a number has no comma
         return value
     is_file = value.startswith("@")
     if is_file or of_metrics or not of_names:

@@ -34,6 +34,12 @@ _LONGEST_NUMBER = 40  # characters
 _TAG = "tag:yaml.org,2002:"
 
 
+class Written(str):
+    """The text of a number or a date that Python would write in another way, such as 1.10. value: what YAML reads."""
+
+    value: Any
+
+
 class Closed(BaseModel):
     """A table of a file, without keys that are not ours."""
 
@@ -105,16 +111,16 @@ def _shown(place: Where) -> str:
     return "".join(parts).removeprefix(".")
 
 
-def load(path: Path, option: str, *, words: bool = False) -> YamlFile:
+def load(path: Path, option: str, *, words: bool = False, written: Where | None = None) -> YamlFile:
     """The only document of a file. option: the command's option that named it, for messages; words: yes, no, on and off
-    are texts.
+    are texts; written: where, and further in, a number keeps its text (`Written`).
 
     UserError if the file cannot be read; BadInput with one line, `file:line: what`, if it is not YAML or goes
     beyond the bounds.
     """
     source = text(path, LARGEST, f"{option} {path}")
     try:
-        loader = _Loader(source, words)
+        loader = _Loader(source, words, written)
         root = loader.get_single_node()
         value = None if root is None else loader.value(root, (), set())
     except _RefusedYaml as refused:
@@ -176,9 +182,10 @@ class _RefusedYaml(Exception):
 class _Loader(yaml.SafeLoader):
     """PyYAML's scanner and parser; values are made of the nodes here, where they can be counted."""
 
-    def __init__(self, source: str, words: bool) -> None:
+    def __init__(self, source: str, words: bool, written: Where | None) -> None:
         super().__init__(source)
         self.words = words
+        self.written = written
         self.repeated: list[tuple[Where, int]] = []
         self._levels = 0
         self._nodes = 0
@@ -206,7 +213,7 @@ class _Loader(yaml.SafeLoader):
                 raise _RefusedYaml(
                     node.start_mark, "contains half a character (a lone surrogate); remove it"
                 )
-            return self._scalar(node)
+            return self._scalar(node, place)
         if id(node) in inside:
             raise _RefusedYaml(
                 node.start_mark, "contains itself by an alias; write out what is meant"
@@ -241,10 +248,10 @@ class _Loader(yaml.SafeLoader):
             if key.value in names:
                 self.repeated.append(((*place, key.value), key.start_mark.line + 1))
             names.add(key.value)
-            entries[self._scalar(key)] = self.value(item, (*place, key.value), inside)
+            entries[self._scalar(key, place)] = self.value(item, (*place, key.value), inside)
         return {**merged, **entries}
 
-    def _scalar(self, node: yaml.ScalarNode) -> Any:
+    def _scalar(self, node: yaml.ScalarNode, place: Where) -> Any:
         kind = node.tag.removeprefix(_TAG)
         written = node.value
         odd_number = kind in ("int", "float") and (":" in written or len(written) > _LONGEST_NUMBER)
@@ -255,7 +262,7 @@ class _Loader(yaml.SafeLoader):
         if kind not in ("null", "bool", "int", "float", "timestamp") or make is None:
             raise _unknown_tag(node)
         try:
-            return make(self, node)
+            value = make(self, node)
         except (
             ValueError,
             OverflowError,
@@ -266,6 +273,16 @@ class _Loader(yaml.SafeLoader):
                 node.start_mark,
                 f"{written[:_LONGEST_NUMBER]} is not a valid {kind}; put it in quotes",
             ) from None
+        if (
+            self.written is None
+            or place[: len(self.written)] != self.written
+            or kind in ("null", "bool")
+            or str(value) == written
+        ):
+            return value
+        as_written = Written(written)
+        as_written.value = value
+        return as_written
 
 
 def _unknown_tag(node: yaml.Node) -> _RefusedYaml:

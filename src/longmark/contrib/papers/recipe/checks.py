@@ -33,7 +33,7 @@ def load(
 ) -> Recipe:
     """A recipe. readers: name -> what its tables can name. UserError if the file cannot be read; BadInput, with a line
     `file:line: where: what` for each mistake."""
-    file = yaml_file.load(path, "RECIPE")
+    file = yaml_file.load(path, "RECIPE", written=("steps",))
     content = file.table("a recipe: a table with `study`, `title` and `sections`")
     recipe = Recipe(file, file.checked(RecipeFile, content))
     recipe.check(list(RecipeCheck(recipe.parts, readers).mistakes()))
