@@ -76,12 +76,19 @@ def criteria_as_raters(raters: Sequence[str]) -> str:
     )
 
 
+def columns_unread(names: Iterable[object], options: ColumnOptions) -> tuple[str, ...]:
+    """The columns named like labels that are neither read as a label each nor as another field."""
+    mapped = {part for path in (options.mapping or {}).values() for part in path.split(",")}
+    taken = {*(options.label_columns or ()), *mapped, *options.by}
+    return tuple(named_like_criteria(name for name in map(str, names) if name not in taken))
+
+
 def a_line_a_label(
     records: Records, file: str, options: ColumnOptions
 ) -> tuple[Records, ColumnOptions]:
     """Records with a label and a value each, in place of those with a column for each label. UnknownName for a column
     that no record has; UserError where the file, or the caller, names a label or a value otherwise."""
-    columns = options.label_columns or ()
+    columns = tuple(dict.fromkeys(options.label_columns or ()))
     option = named("label_columns")
     names = dict.fromkeys(
         str(name) for _, record in records() if isinstance(record, Mapping) for name in record

@@ -42,7 +42,7 @@ from longmark.records.nested import NestedFields
 from longmark.records.same import comparable
 from longmark.records.values import Problem, looks
 from longmark.scores import label_studio_sides
-from longmark.scores.columns_of_labels import a_line_a_label, criteria_as_raters
+from longmark.scores.columns_of_labels import a_line_a_label, columns_unread, criteria_as_raters
 from longmark.scores.label_columns import LabelColumns
 from longmark.scores.label_forms import (
     AS_IT_IS,
@@ -106,8 +106,8 @@ class Labels(Observations):
     `nugget` or `criterion`, "" for the whole answer; by: the columns of the groups, whose values are in `given`;
     scales: label -> the scale that the file declares for it; empty: lines without a value, which are left out; words:
     label -> the words of those that have a word for none in place of a value; replaced: labels in whose place a later
-    one of the same rater counts; alike: sentences on raters whose names look the same; notices: all of this that
-    should be known, and what else of the file should be.
+    one of the same rater counts; unread: beside columns of labels, others named like labels; alike: sentences on raters
+    whose names look the same; notices: all of this that should be known, and what else of the file should be.
     """
 
     _ORDER = "line, number, metric, rater"
@@ -122,6 +122,7 @@ class Labels(Observations):
         """
         super().__init__()
         self.by: tuple[str, ...] = ()
+        self.unread: tuple[str, ...] = ()
         self.empty = self.replaced = 0
         self.alike: list[str] = []
         self.words: dict[str, Counter[str]] = {}
@@ -147,7 +148,8 @@ class Labels(Observations):
         if options.label_columns is not None:
             self.notices += filter(None, [criteria_as_raters(options.raters)])
         tool = None
-        if options.label_columns:
+        has_columns_of_labels = bool(options.label_columns)
+        if has_columns_of_labels:
             records, options = a_line_a_label(records, self.name, options)
         elif form is None and not options.raters:
             tool = tool_of((record for _, record in records()), options.mapping or {})
@@ -163,6 +165,8 @@ class Labels(Observations):
             raise UserError(f"{of_tool.notice(self.name)} It has no label of an answer.")
         if names is None:
             raise UserError(f"{self.name} has no records; write one label per line")
+        if has_columns_of_labels:
+            self.unread = columns_unread(names, options)
         columns = LabelColumns(
             self.name, names, form, options, nested, first, of_cells=kind in sources.CELLS
         )

@@ -13,6 +13,8 @@ from tests.program import run
 from tests.report.runs import RELEVANCE, manifest
 
 from longmark.contrib.decide.certificate_verification import read_certificate, verify
+from longmark.contrib.decide.correction_options import CorrectionOptions
+from longmark.contrib.decide.label_file import read_label_file
 
 N = 40
 LINES, COLUMNS = "lines.csv", "columns.csv"
@@ -55,6 +57,8 @@ def of_draw(out: Path) -> str:
 def of_certificate(out: Path) -> dict[str, object]:
     certificate = read_certificate(out / "certificate.json")
     assert verify(certificate) == []
+    columns = certificate["options"].get("label_columns")
+    assert ("only clarity and depth are read" in certificate["assumptions"][0]) == bool(columns)
     return {
         part: certificate[part] for part in ("difference", "means", "labels", "error", "missing")
     }
@@ -91,3 +95,21 @@ def test_a_column_a_label_gives_the_figures_of_a_line_a_label(
     by_columns = done(COLUMNS, "--label-columns", "clarity,depth")
     assert by_columns
     assert by_columns == done(LINES)
+
+
+def test_a_column_named_like_a_label_that_is_not_read_shares_the_chance_of_a_false_claim(
+    folder: Path,
+) -> None:
+    both = read_label_file(
+        folder / COLUMNS, CorrectionOptions(label="clarity", label_columns=("clarity", "depth"))
+    )
+    part = read_label_file(
+        folder / COLUMNS, CorrectionOptions(label_columns=("clarity", "clarity"))
+    )
+    assert (both.claimable, both.notices) == (2, ())
+    assert (part.label, part.claimable, len(part.counted)) == ("clarity", 2, len(both.counted))
+    (notice,) = part.notices
+    assert notice == (
+        f"Columns of {folder / COLUMNS} that are named like labels and not read: depth. A claim could rest on each, so "
+        "that each shares the chance of a false claim; remove what is no label."
+    )

@@ -28,7 +28,8 @@ VOID_IF = [
 def assumptions(claimed: Claimed, correction: Correction) -> Iterator[str]:
     raters = counted(correction.raters, "rater")
     classes = _classes_in_words(correction)
-    yield f"What counts is the label {correction.label} by {raters}: higher is better.{classes}"
+    columns = _columns_in_words(claimed)
+    yield f"What counts is the label {correction.label} by {raters}: higher is better.{classes}{columns}"
     if correction.drawn:
         chances = " to ".join(
             dict.fromkeys(f"{probability:.3g}" for probability in correction.drawn)
@@ -59,6 +60,17 @@ def _labelled_texts_in_words(correction: Correction) -> str:
     return (
         f"The labels are of these answers: {labels} no hash of the labelled text (answer_sha256), as labels of "
         "`longmark annotate export` do."
+    )
+
+
+def _columns_in_words(claimed: Claimed) -> str:
+    """Whose word it is which columns of a table are labels, where somebody named them."""
+    if not claimed.label_columns:
+        return ""
+    columns = listed(list(claimed.label_columns), len(claimed.label_columns))
+    return (
+        f" Of the columns of the file, only {columns} are read as labels of these answers, as whoever asked for this "
+        "certificate says (--label-columns)."
     )
 
 

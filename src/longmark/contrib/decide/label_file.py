@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -90,10 +90,10 @@ def read_label_file(labels: GivenLabels, options: CorrectionOptions) -> LabelFil
         )
         raters_label = label.removesuffix(f".{FINAL}")
         by_raters = _of_raters(reader, raters_label) if raters_label in reader.metrics else []
-        claimable = _claimable_labels(reader, raters_label, options)
+        claimable = _claimable_labels(reader, raters_label, options) + len(reader.unread)
         name = reader.name
         declared = reader.scales.get(label)
-        notices = tuple(reader.notices)
+        notices = (*reader.notices, *_unread_in_words(reader))
         empty = reader.empty
         replaced = reader.replaced
         alike = tuple(reader.alike)
@@ -148,6 +148,15 @@ def _ratings(label: str, observations: Iterable[Observation]) -> list[Rating]:
         Rating(label, observation.rater, observation.value, observation.line)
         for observation in observations
     ]
+
+
+def _unread_in_words(reader: Labels) -> Iterator[str]:
+    if not reader.unread:
+        return
+    yield (
+        f"Columns of {reader.name} that are named like labels and not read: {listed(list(reader.unread))}. A claim could "
+        "rest on each, so that each shares the chance of a false claim; remove what is no label."
+    )
 
 
 def _claimable_labels(reader: Labels, chosen: str, options: CorrectionOptions) -> int:
