@@ -117,6 +117,7 @@ def test_a_judge_decides_and_the_embedded_one_is_told_of_the_checker(tmp_path: P
     assert checker == ""
     assert "--checker embedded" in told
     assert chosen(tmp_path, [CARRIES], judges=[FakeChat("")]) == ("", "")
+    assert chosen(tmp_path, [CARRIES], judges=FakeChat("")) == ("", "")
 
 
 def test_a_run_that_was_begun_without_it_goes_on_without_it_by_name(

@@ -52,8 +52,9 @@ def default_checker(
     return name
 
 
-def _are_embedded(judges: Sequence[Name] | str) -> bool:
-    names = [judges] if isinstance(judges, str) else list(judges)
+def _are_embedded(judges: Sequence[Name] | Name) -> bool:
+    several = isinstance(judges, Sequence) and not isinstance(judges, str)
+    names = list(judges) if several else [judges]  # a backend can be given without a list
     return all(judge in ("embedded", "embedded:judge") for judge in names)
 
 
