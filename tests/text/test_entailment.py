@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longmark.errors import NoScore
+from longmark.errors import NoScore, RequestRefused
 from longmark.models.protocols import (
     Capabilities,
     ChatReply,
@@ -242,6 +242,17 @@ class Classifier:
         )
 
     async def close(self) -> None: ...
+
+
+@pytest.mark.parametrize("role", ["checker", "judge"])
+def test_half_a_character_is_the_reason_why_a_claim_is_not_checked(role: str) -> None:
+    options: Any = {"judge": FakeChat("E")} if role == "judge" else {"checker": Classifier()}
+    with pytest.raises(RequestRefused, match="half a character") as caught:
+        call(
+            lambda models: checker_of(models).relations("It broke.", ["It \ud800 broke."]),
+            **options,
+        )
+    assert not caught.value.sent
 
 
 def test_a_classifier_decides_in_place_of_the_judge_and_reads_a_long_premise_in_parts():

@@ -29,7 +29,7 @@ from typing import Any, TypeVar
 import orjson
 
 from longmark import plugins
-from longmark.errors import UserError
+from longmark.errors import RequestRefused, UserError
 from longmark.models import stores
 from longmark.models.protocols import Tokens
 from longmark.models.stores import Attempt as Attempt
@@ -43,8 +43,16 @@ T = TypeVar("T")
 
 
 def call_key(identity: str, kind: str, request: Any) -> bytes:
-    """The key of a call. request: a dataclass or JSON value; equal requests give equal keys."""
-    body = orjson.dumps((identity, kind, request), option=orjson.OPT_SORT_KEYS)
+    """The key of a call. request: a dataclass or JSON value; equal requests give equal keys. RequestRefused for a text
+    that cannot be sent or stored."""
+    try:
+        body = orjson.dumps((identity, kind, request), option=orjson.OPT_SORT_KEYS)
+    except TypeError as error:
+        if "surrogate" not in str(error):
+            raise
+        raise RequestRefused(
+            "a text contains half a character (a lone surrogate), which cannot be sent; remove it"
+        ).unsent() from None
     return hashlib.sha256(body).digest()
 
 
