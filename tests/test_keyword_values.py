@@ -11,7 +11,7 @@ import longmark
 from longmark.analysis.metaeval.options import MetaevalOptions
 from longmark.cli import parser
 from longmark.engine.settings import RunOptions
-from longmark.errors import UserError
+from longmark.errors import UnknownName, UserError
 from longmark.keyword_values import check_values
 from longmark.options import declared
 from longmark.options.analyses import CheckGroups, CompareGroups, MetricsStudyGroups, PowerGroups
@@ -48,6 +48,17 @@ def test_a_value_of_another_kind_is_refused_by_the_name_of_the_keyword(
 def test_a_text_is_not_taken_for_a_switch(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="skip_bad='no': expected True or False"):
         longmark.run([], "classic.length", out=tmp_path / "out", skip_bad="no")
+
+
+def test_an_unknown_keyword_is_answered_with_the_options_and_not_with_inner_keywords(
+    tmp_path: Path,
+) -> None:
+    with pytest.raises(UnknownName) as caught:
+        longmark.run([], "classic.length", out=tmp_path / "out", stoping=True)
+    says = str(caught.value)
+    listed = says.partition("The options are ")[2].rstrip(".").split(", ")
+    assert listed == [name for name, _default, _form in declared(RunOptions)]
+    assert "stopping" not in caught.value.near
 
 
 @pytest.mark.parametrize("kind", KINDS)

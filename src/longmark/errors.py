@@ -101,11 +101,14 @@ class UnknownName(UserError):
 
 def options_of(kind: type[T], given: Mapping[str, Any], function: str) -> T:
     """The options of a function as its dataclass `kind`, from keywords. UnknownName for a keyword that does not exist;
-    a field with the metadata `keyword: False` is set by the command line alone."""
-    declared = dataclasses.fields(kind)  # type: ignore[arg-type]
-    options = [option.name for option in declared if option.metadata.get("keyword", True)]
+    a field with the metadata `keyword: False` is set by the command line alone. Where some fields are declared as
+    options, the others are for longmark's own calls, and the message proposes none of them."""
+    fields = dataclasses.fields(kind)  # type: ignore[arg-type]
+    keywords = [field for field in fields if field.metadata.get("keyword", True)]
+    declared = [field.name for field in keywords if "option" in field.metadata]
+    options = declared or [field.name for field in keywords]
     for name in given:
-        if name not in options:
+        if name not in {field.name for field in keywords}:
             raise UnknownName(
                 f"option of {function}", name, options, f"The options are {', '.join(options)}."
             )
