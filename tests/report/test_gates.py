@@ -100,6 +100,24 @@ def test_without_a_metric_every_score_of_the_slice_is_selected() -> None:
     assert (one.scores, one.system) == (("a.c[l=d]",), "s")
 
 
+@pytest.mark.parametrize(
+    ("selectors", "says"),
+    [
+        ("alder and beech", "alder and beech: `for` takes one system"),
+        ("alder and system=beech", "alder and beech: `for` takes one system"),
+        ("lang=de and alder and lang=fr", "lang=de and lang=fr: `for` takes one slice"),
+    ],
+)
+def test_a_gate_for_two_systems_or_slices_is_refused_and_not_that_for_the_last(
+    selectors: str, says: str
+) -> None:
+    names = ["a", "a[lang=de]", "a[lang=fr]"]
+    with pytest.raises(UserError, match=says):
+        gates_of([f"a mean >= 0.5 for {selectors}"], names)
+    (gate,) = gates_of(["a mean >= 0.5 for lang=de and alder and system=alder"], names)
+    assert (gate.part, gate.system) == ("lang=de", "alder")
+
+
 def test_a_gate_on_the_mean_takes_the_mean_itself(tmp_path: Path) -> None:
     assert checked(tmp_path / "a", f"mean({RELEVANCE})>=0.7", [0.6, 0.8]).met
     assert not checked(tmp_path / "b", f"{RELEVANCE}>=0.7", [0.6, 0.8]).met, (

@@ -99,15 +99,16 @@ def limits_of(texts: Iterable[str], where: str = OPTION) -> frozenset[Limit]:
 def slice_and_system(
     selectors: Iterable[str], slices: Collection[str], where: str
 ) -> tuple[str, str | None]:
-    """The slice and the system of selectors. UnknownName for a slice that does not exist."""
-    part = ""
-    system = None
+    """The slice and the system of selectors. UnknownName for a slice that does not exist, UserError for two slices or
+    two systems, of which no score is."""
+    parts = dict[str, None]()
+    systems = dict[str, None]()
     for selector in selectors:
         field, equals, value = selector.partition("=")
         if selector in slices:
-            part = selector
+            parts[selector] = None
         elif equals and field == "system":
-            system = value
+            systems[value] = None
         elif equals or selector.startswith("no "):
             hint = f"Cut the answers with --by {field.removeprefix('no ')}."
             if slices:
@@ -118,8 +119,14 @@ def slice_and_system(
                 f"slice in {where}", selector, slices, f"{hint} A system is `for {as_system}`."
             )
         else:
-            system = selector
-    return part, system
+            systems[selector] = None
+    for kind, names in (("slice", parts), ("system", systems)):
+        if len(names) > 1:
+            first, second = islice(names, 2)
+            raise UserError(
+                f"{where}: {first} and {second}: `for` takes one {kind}; write an assertion for each"
+            )
+    return next(iter(parts), ""), next(iter(systems), None)
 
 
 def _outside(limit: float, low: float | None, high: float | None) -> bool:
