@@ -17,6 +17,9 @@ from tests.word_tokenizer import word_tokenizer
 
 from longmark.contrib.local.sentence import CrossEncoderChecker, CrossEncoderReranker
 from longmark.errors import MissingExtra, RequestRefused
+from longmark.records import Context, Example
+from longmark.testing import score_sync
+from longmark.text.entailment import ModelChecker, finds_contradictions
 
 installed = all(importlib.util.find_spec(name) for name in ("torch", "sentence_transformers"))
 
@@ -117,6 +120,67 @@ def test_a_checker_has_the_softmax_of_its_classes_by_their_names(
         match="has the classes label_0, label_1, label_2; a checker needs entailment",
     ):
         asyncio.run(model.classify("it rains", ["a", "b"]))
+
+
+CLASSES = {
+    "three": ({0: "contradiction", 1: "neutral", 2: "entailment"}, True),
+    "two": ({0: "entailment", 1: "not_entailment"}, False),
+    "no names": ({0: "LABEL_0", 1: "LABEL_1"}, True),  # which `classify` refuses
+}
+
+
+@pytest.mark.usefixtures("library")
+@pytest.mark.parametrize(("names", "contradicts"), CLASSES.values(), ids=CLASSES)
+@pytest.mark.parametrize("loaded", [False, True])
+def test_a_checker_says_whether_its_classes_have_a_contradiction(
+    monkeypatch: pytest.MonkeyPatch, names: dict[int, str], contradicts: bool, loaded: bool
+) -> None:
+    model = CrossEncoderChecker("some/nli")
+    config = types.SimpleNamespace(id2label=names)
+    library = types.ModuleType("transformers")
+    monkeypatch.setitem(sys.modules, "transformers", library)
+    assert model.contradicts  # not known yet: the library finds no files on this machine
+    if loaded:
+        monkeypatch.setattr(_WordCountModel, "config", config, raising=False)
+        model._model()
+    else:
+        asked: list[Any] = []
+
+        def from_pretrained(source: str, **settings: Any) -> Any:
+            asked.append((source, settings["local_files_only"], settings["trust_remote_code"]))
+            return config
+
+        library.AutoConfig = types.SimpleNamespace(from_pretrained=from_pretrained)  # type: ignore[attr-defined]
+    assert finds_contradictions(ModelChecker(None, model)) is contradicts  # type: ignore[arg-type]
+    assert model.contradicts is contradicts
+    assert loaded or asked == [("some/nli", True, False)]
+
+
+@pytest.mark.usefixtures("library")
+def test_a_model_of_two_classes_has_no_score_of_conflicts(monkeypatch: pytest.MonkeyPatch) -> None:
+    config = types.SimpleNamespace(id2label={0: "entailment", 1: "not_entailment"})
+    monkeypatch.setattr(_WordCountModel, "config", config, raising=False)
+    monkeypatch.setattr(
+        _WordCountModel,
+        "predict",
+        lambda _self, pairs, **_settings: _Rows([[0.0, 1.0] for _ in pairs]),
+    )
+    texts = ("It was built in 1930.", "It was built in 1931.")
+    example = Example(
+        question="When was it built?",
+        answer=texts[0],
+        claims=texts[:1],
+        contexts=tuple(Context(id=str(n), text=text) for n, text in enumerate(texts)),
+        context_claims=tuple((text,) for text in texts),
+    )
+    scores = score_sync(
+        "sources",
+        example,
+        {"relevance": 1, "read": "all"},
+        checker=CrossEncoderChecker("some/nli"),
+    )
+    assert scores["sources.omitted"].value is not None
+    assert scores["sources.hidden_conflicts"].status == "unsupported"
 
 
 def test_without_the_library(monkeypatch: pytest.MonkeyPatch) -> None:

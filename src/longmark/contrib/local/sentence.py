@@ -220,6 +220,17 @@ class CrossEncoderChecker(_CrossEncoder):
         1200  # bytes of a premise, about 300 tokens: most such models read 512 with the hypothesis
     )
 
+    _class_names: list[str] | None = None
+
+    @property
+    def contradicts(self) -> bool:
+        """Whether one of the classes is a contradiction. True where they are not known before the model is loaded, and
+        where `classify` refuses them."""
+        if self._class_names is None:
+            self._class_names = _names_of_classes(self._loaded, self._source)
+        places = [_nli_class(name) for name in self._class_names or ()]
+        return places.count(0) != 1 or 1 in places
+
     async def classify(self, premise: str, hypotheses: Sequence[str]) -> RelationReply:
         """Probabilities of each hypothesis, in their order. RequestRefused for a model without such classes."""
         if not hypotheses:
@@ -228,14 +239,12 @@ class CrossEncoderChecker(_CrossEncoder):
 
     def _classify(self, premise: str, hypotheses: list[str]) -> RelationReply:
         rows, tokens = self._outputs(premise, hypotheses)
-        names = {
-            int(i): str(name).casefold() for i, name in _config(self._model()).id2label.items()
-        }
-        places = [_nli_class(names[i]) for i in range(len(names))]
+        names = _ordered(_config(self._model()))
+        places = [_nli_class(name) for name in names]
         if places.count(0) != 1 or places.count(1) > 1 or len(rows.shape) != 2:
-            class_names = ", ".join(names.values())
             raise errors.RequestRefused(
-                f"{self.name} has the classes {class_names}; a checker needs entailment and others: choose an NLI model"
+                f"{self.name} has the classes {', '.join(names)}; a checker needs entailment and others: choose an NLI "
+                "model"
             )
         return RelationReply(
             tuple(_triple([float(number) for number in row], places) for row in rows), tokens
@@ -245,6 +254,27 @@ class CrossEncoderChecker(_CrossEncoder):
 def _config(model: Any) -> Any:
     """The configuration of a cross-encoder, where the library's version keeps it."""
     return getattr(model, "config", None) or model.model.config
+
+
+def _ordered(config: Any) -> list[str]:
+    """The names of the classes of a configuration, by their numbers."""
+    names = {int(place): str(name).casefold() for place, name in config.id2label.items()}
+    return [names[place] for place in range(len(names))]
+
+
+def _names_of_classes(loaded: Any, source: str) -> list[str] | None:
+    """The names of the classes of a model that is loaded, or whose files are on this machine; None where they cannot be
+    read. Nothing is downloaded for them."""
+    try:
+        if loaded is not None:
+            return _ordered(_config(loaded))
+        from transformers import AutoConfig
+
+        return _ordered(
+            AutoConfig.from_pretrained(source, local_files_only=True, trust_remote_code=False)
+        )
+    except Exception:  # the library raises errors of several others; loading the model says why
+        return None
 
 
 def _nli_class(name: str) -> int:

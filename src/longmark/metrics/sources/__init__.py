@@ -14,8 +14,8 @@ An answer that says little hides little: read both scores together. Evidence: th
 omitted, and every conflict with its sources and what the answer says of it.
 Unscored (`undefined`): an answer that names no source; omitted without a relevant statement; hidden_conflicts of an
 answer without a statement or with one source. Unscored (`missing_input`): a source that the answer names, whose text
-the example does not have. Unscored (`unsupported`): hidden_conflicts by `overlap` or `embedded`, which find no
-contradictions.
+the example does not have. Unscored (`unsupported`): hidden_conflicts by `overlap`, `embedded` or a model
+of two classes, which find no contradictions.
 Cost: that of `comprehensiveness.nli` for these sources (about a tenth of all pairs: design/graph.md),
 and for hidden_conflicts 1 call for each statement with each 25 later ones of other sources, and 1 for 25 sides that
 the answer leaves out.
@@ -28,6 +28,7 @@ Deviations: the scores are ours; the graph is that of Comprehensiveness, section
 
 from __future__ import annotations
 
+import asyncio
 import math
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -149,7 +150,7 @@ async def score(
     if OMITTED not in parts:
         if len(example.contexts) < _FEWEST:
             return {CONFLICTS: _one_source()}
-        if (blind := _blind(checker_of(models))) is not None:
+        if (blind := await _blind(checker_of(models))) is not None:
             return {CONFLICTS: blind}
     example, refused = without_refusal(example, "zero")
     listing = Listing(params.relevance)
@@ -194,7 +195,7 @@ async def _hidden(
 ) -> Score | NoScore:
     if len(example.contexts) < _FEWEST:
         return _one_source()
-    if (blind := _blind(relations.checker)) is not None:
+    if (blind := await _blind(relations.checker)) is not None:
         return NoScore(blind.status, blind.reason, evidence)
     if not any(node["side"] == ANSWER for node in evidence["nodes"]):
         return NoScore("undefined", "The answer states nothing, so it hides no conflict.", evidence)
@@ -215,14 +216,15 @@ async def _hidden(
     )
 
 
-def _blind(checker: Checker) -> NoScore | None:
+async def _blind(checker: Checker) -> NoScore | None:
     """Why a checker has no score of conflicts; None for one that can find them."""
-    if finds_contradictions(checker):
+    # in a thread: a model of this machine may have to read the names of its classes
+    if await asyncio.to_thread(finds_contradictions, checker):
         return None
     return NoScore(
         "unsupported",
         f"{checker.name} says whether a statement is supported, and never that it is contradicted, so it finds no "
-        "conflict: name a judge, or a model of natural language inference (--checker st:NAME).",
+        "conflict: name a judge, or a model with a class for contradictions (--checker st:NAME).",
     )
 
 
