@@ -120,9 +120,9 @@ def slice_and_system(
             )
         else:
             systems[selector] = None
-    for kind, names in (("slice", parts), ("system", systems)):
-        if len(names) > 1:
-            first, second = islice(names, 2)
+    for kind, named in (("slice", parts), ("system", systems)):
+        if len(named) > 1:
+            first, second = islice(named, 2)
             raise UserError(
                 f"{where}: {first} and {second}: `for` takes one {kind}; write an assertion for each"
             )
