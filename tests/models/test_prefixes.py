@@ -218,21 +218,56 @@ def test_no_call_waits_longer_than_the_limit(monkeypatch: pytest.MonkeyPatch):
     behind(ask)
 
 
-def test_where_followers_are_served_nothing_no_call_waits_any_more():
+SHORT, LONGER, LONG, LONGEST = (
+    fence("context", "Another levee broke. " * count) for count in (240, 500, 1000, 2000)
+)
+LATER = {  # the beginning that was followed in vain, a later one, and whether calls wait for it
+    "as long": (PASSAGES, PASSAGES.replace("held", "fell"), False),
+    "shorter": (LONGER, SHORT, False),
+    "longer": (SHORT, LONGER, True),
+    "longer than any vendor's least": (LONG, LONGEST, False),
+}
+
+
+@pytest.mark.parametrize(("followed", "later", "waits"), LATER.values(), ids=LATER)
+def test_where_followers_are_served_nothing_no_call_waits_for_a_beginning_as_long(
+    followed: str, later: str, waits: bool
+):
     async def ask(client: Client) -> None:
         model = HeldVendor(cached=0)
-        tasks = calls(client, model, *(request(str(n)) for n in range(1 + prefixes.IN_VAIN)))
-        await until(model, 1)
-        assert model.began == ["0"]
-        model.go.set()
-        await asyncio.gather(*tasks)
-        model.go.clear()
-        other = fence("context", "Another levee broke at night. " * 200)
-        more = calls(client, model, request("a", other), request("b", other))
-        await until(model, 3 + prefixes.IN_VAIN)
-        assert sorted(model.began[-2:]) == ["a", "b"]
+        count = 1 + prefixes.IN_VAIN
+        await follow(client, model, *(request(str(n), followed) for n in range(count)))
+        more = calls(client, model, request("a", later), request("b", later))
+        await until(model, count + (1 if waits else 2))
+        assert sorted(model.began[count:]) == (["a"] if waits else ["a", "b"])
         model.go.set()
         await asyncio.gather(*more)
+
+    behind(ask)
+
+
+async def follow(client: Client, model: HeldVendor, *requests: ChatRequest) -> None:
+    """The first of these requests leads, the others follow it; those after them are held again."""
+    begun = len(model.began)
+    tasks = calls(client, model, *requests)
+    await until(model, begun + 1)
+    assert len(model.began) == begun + 1
+    model.go.set()
+    await asyncio.gather(*tasks)
+    model.go.clear()
+
+
+def test_a_follower_that_is_served_ends_the_count_of_beginnings_as_long():
+    async def ask(client: Client) -> None:
+        model = HeldVendor(cached=0)
+        await follow(client, model, request("0", SHORT), request("1", SHORT))
+        await follow(client, model, *(request(f"{n}", LONG) for n in range(2, 5)))
+        waits = client._prefixes[model.identity]
+        short, *long = waits.in_vain
+        assert len(long) == 2
+        model.cached = 1024
+        await follow(client, model, request("a", LONGER), request("b", LONGER))
+        assert waits.in_vain == [short]
 
     behind(ask)
 

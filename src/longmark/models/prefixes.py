@@ -13,7 +13,9 @@ of any length. A beginning lasts some minutes.
 
 A call waits only where that saves a thousand tokens beyond what is served anyway, at most `LONGEST` seconds, and only
 for calls of endpoints: a model on this machine gets its calls one after the other. Where `IN_VAIN` followers in a row
-were served nothing, the endpoint has no such cache, or does not report it, and no call waits any more.
+were served nothing, no call waits for a beginning as long or shorter: a vendor may take in from 4,096 tokens only
+(Claude Haiku 4.5). Where those were that long, the endpoint has no such cache, or does not report it, and no call waits
+any more.
 """
 
 from __future__ import annotations
@@ -32,12 +34,13 @@ import orjson
 from longmark.models.protocols import ChatRequest, Message
 
 LEAST = 4608  # bytes that are surely 1,024 tokens: English has about 4.3 bytes a token
+GREATEST_LEAST = 4 * LEAST  # surely 4,096 tokens: no vendor's least is greater
 LONGEST = 30.0  # seconds that a call waits for its leader
 LASTS = (
     240.0  # seconds that a beginning is taken to be served; the vendors say five minutes and more
 )
 MARKS = 4  # of a request at most (Anthropic, OpenAI)
-IN_VAIN = 8  # followers in a row that were served nothing, after which no call waits
+IN_VAIN = 8  # followers in a row that were served nothing, after which none as long waits
 
 _CLOSING = re.compile(r"</[\w.]+ [0-9a-f]{8}>\n")  # of an input (`prompts.fence`)
 
@@ -87,18 +90,21 @@ class PrefixTurn:
 class Prefixes:
     """The beginnings of the calls to one model. leading: those of calls under way, each with its call; served: when a
     call with it ended; waiting: how many calls wait for it; marks: whether the endpoint caches only what a request
-    marks."""
+    marks; in_vain: the sizes, ascending, of the longest beginnings whose followers were served nothing, up to `IN_VAIN`
+    of them."""
 
     marks: bool = False
     leading: dict[int, PrefixTurn] = field(default_factory=dict)
     served: dict[int, float] = field(default_factory=dict)
     waiting: dict[int, int] = field(default_factory=dict)
-    in_vain: int = 0
+    in_vain: list[int] = field(default_factory=list)
 
     @asynccontextmanager
     async def turn(self, request: ChatRequest, stopped: asyncio.Event) -> AsyncIterator[None]:
         """Around a call, from before it is sent until its reply is stored."""
-        beginnings = beginnings_of(request) if self.in_vain < IN_VAIN else []
+        vain = self.in_vain[0] if len(self.in_vain) == IN_VAIN else 0
+        beginnings = beginnings_of(request) if vain < GREATEST_LEAST else []
+        beginnings = [beginning for beginning in beginnings if beginning.size > vain]
         if not beginnings:
             yield
             return
@@ -188,9 +194,14 @@ class Prefixes:
         turn = MARK.get()
         if turn is None or turn.follows is None:
             return
+        size = turn.follows.size
         for reply in replies:
-            if reply.tokens is not None:
-                self.in_vain = 0 if reply.tokens.cached_prompt else self.in_vain + 1
+            if reply.tokens is None:
+                continue
+            if reply.tokens.cached_prompt:
+                self.in_vain = [shorter for shorter in self.in_vain if shorter < size]
+            else:
+                self.in_vain = sorted((*self.in_vain, size))[-IN_VAIN:]
 
 
 def marked(messages: Sequence[Message], mark: Mapping[str, Any]) -> list[Any]:
