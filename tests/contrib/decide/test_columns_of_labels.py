@@ -58,7 +58,9 @@ def of_certificate(out: Path) -> dict[str, object]:
     certificate = read_certificate(out / "certificate.json")
     assert verify(certificate) == []
     columns = certificate["options"].get("label_columns")
-    assert ("only clarity and depth are read" in certificate["assumptions"][0]) == bool(columns)
+    assert ("(--label-columns): clarity and depth." in certificate["assumptions"][0]) == bool(
+        columns
+    )
     return {
         part: certificate[part] for part in ("difference", "means", "labels", "error", "missing")
     }

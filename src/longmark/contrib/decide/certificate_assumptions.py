@@ -69,8 +69,8 @@ def _columns_in_words(claimed: Claimed) -> str:
         return ""
     columns = listed(list(claimed.label_columns), len(claimed.label_columns))
     return (
-        f" Of the columns of the file, only {columns} are read as labels of these answers, as whoever asked for this "
-        "certificate says (--label-columns)."
+        " The columns that are labels of these answers, as whoever asked for this certificate says (--label-columns): "
+        f"{columns}."
     )
 
 
