@@ -14,6 +14,7 @@ from longmark.contrib.demo.answers import Corpus
 from longmark.contrib.demo.checked import (
     BEFORE,
     CHECKER,
+    FALSE,
     NOTHING,
     OVERLAP,
     CheckedCorpus,
@@ -173,6 +174,11 @@ def test_how_a_checker_tells_false_sentences_from_others():
 def test_the_threshold_at_which_the_checker_marks_no_more_sound_sentences_than_word_overlap():
     # word overlap marks none of .4, .8, .7, .9: below .4 the claim checker marks none either, and one of .2 and .45
     assert recorded().at_equal_alarms() == (0.4, 1)
+    assert (recorded().marked(CHECKER, BEFORE, NOTHING), recorded().marked(CHECKER, *FALSE)) == (
+        1,
+        2,
+    )
+    assert recorded().marked(OVERLAP, BEFORE, NOTHING) == 0
 
 
 def test_how_a_score_tells_answers_with_a_defect_from_others():

@@ -127,12 +127,16 @@ class CheckedCorpus:
         false one (.5: by chance); clusters are the questions."""
         return auc(self._probabilities(checker), self._sound, LEVEL, self._questions)
 
+    def marked(self, checker: str, *kinds: str) -> int:
+        """How many sentences of some kinds a checker marks as unsupported."""
+        return sum(not sentence.supported[checker] for sentence in self.of_kinds(*kinds))
+
     def at_equal_alarms(self) -> tuple[float, int]:
         """The greatest probability below which the claim checker marks no more sentences without a defect than word
         overlap does, and how many false sentences it then marks."""
         false = self.of_kinds(*FALSE)
         sound = self.of_kinds(*SOUND)
-        alarms = sum(not sentence.supported[OVERLAP] for sentence in sound)
+        alarms = self.marked(OVERLAP, *SOUND)
         probabilities = sorted(sentence.probability[CHECKER] for sentence in sound)
         threshold = probabilities[alarms] if alarms < len(probabilities) else 1.0
         return threshold, sum(sentence.probability[CHECKER] < threshold for sentence in false)

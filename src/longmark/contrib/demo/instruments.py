@@ -21,7 +21,7 @@ from longmark.contrib.demo.computed import FAITHFULNESS, Demo
 from longmark.contrib.demo.recalled import RECALL
 from longmark.contrib.demo.recorded import COHERENCE, KINDS, SYSTEMS
 from longmark.report.document import Section
-from longmark.report.format import fixed, listed
+from longmark.report.format import counted, fixed, listed
 from longmark.report.tables import Column, Table
 from longmark.stats.results import Difference, Estimate
 
@@ -185,6 +185,24 @@ def _estimated(demo: Demo) -> str:
     )
 
 
+def _at_equal_alarms(checked: CheckedCorpus) -> str:
+    """What the claim checker marks where it gives no more false alarms than word overlap: at its own threshold, or at
+    one that is chosen for it."""
+    alarms, alarms_of_overlap = (checked.marked(name, *SOUND) for name in (CHECKER, OVERLAP))
+    hits, hits_of_overlap = (checked.marked(name, *FALSE) for name in (CHECKER, OVERLAP))
+    false = len(checked.of_kinds(*FALSE))
+    if alarms <= alarms_of_overlap:
+        return (
+            f"The claim checker gives {counted(alarms, 'false alarm')} where word overlap gives {alarms_of_overlap}, and "
+            f"marks {hits} of {false} false sentences where word overlap marks {hits_of_overlap}."
+        )
+    threshold, chosen_hits = checked.at_equal_alarms()
+    return (
+        f"With a threshold of {threshold:.2f} in place of .5, chosen on these sentences, the claim checker gives no more "
+        f"false alarms than word overlap, and marks {chosen_hits} of {false} false sentences."
+    )
+
+
 def _trusted(demo: Demo) -> str:
     """Which checker to trust on a sentence, and what the judge notices of the same defects."""
     checked = demo.checked
@@ -198,15 +216,12 @@ def _trusted(demo: Demo) -> str:
     aucs = " and ".join(
         f"{fixed(checked.auc(name).value, 2)} by {_NAMES[name]}" for name in (CHECKER, OVERLAP)
     )
-    threshold, hits = checked.at_equal_alarms()
     lower = [
         KINDS[kind] for kind in FALSE if (demo.with_and_without(COHERENCE, kind).high or 0) < 0
     ]
     return (
-        f"For single sentences, {verdict}: the AUC of telling false sentences from others is {aucs} (chance: .5). With "
-        f"a threshold of {threshold:.2f} in place of .5, chosen on these sentences, the claim checker gives no more "
-        f"false alarms than word overlap, and marks {hits} of {len(checked.of_kinds(*FALSE))} false sentences. The "
-        "judge marks no sentences. "
+        f"For single sentences, {verdict}: the AUC of telling false sentences from others is {aucs} (chance: .5). "
+        f"{_at_equal_alarms(checked)} The judge marks no sentences. "
         + (
             f"Its coherence is lower with {listed(lower)}."
             if lower

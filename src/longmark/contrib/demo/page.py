@@ -110,8 +110,7 @@ def document(demo: Demo) -> Document:
         f"longmark scores long answers and shows which scores to trust. Here: {len(corpus.answers)} answers of "
         f"{counted(len(SYSTEMS), 'system')} to {counted(questions, 'question')}, with "
         f"{sum(map(len, corpus.labels.values()))} defects that we put into them, so no human ratings are needed. "
-        f"The judge's scores were {demo.source}; the replies of the built-in claim checker are recorded, too, to sentences "
-        "with their citation marks, which it leaves out now: it then marks fewer sentences. "
+        f"The judge's scores were {demo.source}; the replies of the built-in claim checker are recorded, too. "
         "All other scores were computed by this command."
     )
     settings = {

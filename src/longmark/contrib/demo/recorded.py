@@ -86,8 +86,7 @@ class RecordedChecker:
     capabilities = Capabilities()
     width: int | None = None
     piece = sys.maxsize
-    leaves_out_citations = False
-    """The replies are to sentences with their citation marks; those of a new recording are to sentences without."""
+    leaves_out_citations = True
     name = checker_settings("embedded").name
     threshold = THRESHOLD
     identity = identity_of(
