@@ -17,6 +17,9 @@ from tests.wire import Server, serve
 
 from longmark.contrib.decide import audit_material as material
 from longmark.contrib.decide.audit import Finding, declared, document, findings
+from longmark.contrib.decide.cli.audit import _check_effects
+from longmark.models.sending import Counts
+from longmark.report.gates import gates_of
 from longmark.stats.results import Estimate
 
 pytest.importorskip("scipy")
@@ -167,6 +170,20 @@ def test_two_judges_and_own_answers_with_a_comparison(
     assert "gives 0.070 more to the answers of its own model than the other judges do" in out
 
 
+def test_a_gate_on_single_effects_is_tested(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [
+        {"example_id": f"e{i}", "question_id": f"q{i}", "system": "m", "metric": "length.x", "score": i / 10}
+        for i in range(3)
+    ]  # fmt: skip
+    write_jsonl(tmp_path / "rows.jsonl", rows)
+    gates = gates_of(["length every <= 0.1", "at most 50 % length.x > 0.1"], ["length.x"])
+    assert _check_effects(gates, tmp_path, Counts()) == 3
+    lines = capsys.readouterr().out.splitlines()[-2:]
+    assert [line.partition(":")[0] for line in lines] == ["not met", "met"]
+
+
 @pytest.mark.parametrize(
     ("words", "why"),
     [
@@ -174,6 +191,7 @@ def test_two_judges_and_own_answers_with_a_comparison(
         (("--against", "nothing"), "expected the folder of an earlier audit"),
         (("--against", "other"), "it is an audit of another, not of m@"),
         (("--fail-under", "speed<=1"), "unknown"),
+        (("--fail-under", "length mean <= 1 for other"), "unknown system in --fail-under: other"),
         (("odd.jsonl",), "has ~~ in it"),
         (("--own", "m=right"), "expected one of two --judge or more"),
     ],

@@ -22,7 +22,7 @@ from longmark.progress import cost, counted
 from longmark.records import Example
 from longmark.records.read import Reading
 from longmark.report.format import listed
-from longmark.report.gates import Gate, check_gates, gates_of
+from longmark.report.gates import Gate, check_gates, gates_of, refuse_unknown_systems
 from longmark.report.tables import Column, Table
 from longmark.scores.files import rows_of
 from longmark.writing import check_database
@@ -66,6 +66,7 @@ def audit(arguments: argparse.Namespace) -> int:
         specs = checked_metrics(settings.selected)
         gate_names = [f"{aspect}.{name}" for aspect in ASPECTS for name in (*specs, PAIRS)]
         gates = gates_of(arguments.fail_under, gate_names)
+        refuse_unknown_systems(gates, arguments.judge)
         observed = _observed(arguments, [*specs]) if arguments.run else {}
         if code := finish(lambda: work.run(settings.selected, cache)):
             return code
@@ -103,7 +104,8 @@ def _check_effects(gates: Sequence[Gate], folder: Path, spent: Counts) -> int:
     """Prints what the audit cost and which gates the effects in a folder meet; the exit code."""
     from longmark.report.summary import summarise
 
-    checks = check_gates(gates, summarise([folder]), 0.05) if gates else []
+    limits = frozenset(gate.bad for gate in gates if gate.bad)
+    checks = check_gates(gates, summarise([folder], limits=limits), 0.05) if gates else []
     print(
         f"\n{counted(spent.calls, 'call')} · {spent.from_cache} from the cache · {cost(spent.usd)}"
     )
