@@ -11,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from longmark.errors import UserError
-from longmark.records import Row
+from longmark.records import Example, Row
 from longmark.records.columns import Columns
 from longmark.records.files import DEPTH, check, flaw, parse_document, parse_json, read_object
 from longmark.records.pair import example_of
+from longmark.records.read import Reading
 from longmark.records.record_reading import BadRecord
 
 SCALARS = (
@@ -133,3 +134,15 @@ def test_a_damaged_file_of_ours_is_named_with_the_remedy(tmp_path: Path, content
     path.write_bytes(content)
     with pytest.raises(UserError, match=r"manifest\.json is damaged \(.*\); do it again"):
         read_object(path, "do it again")
+
+
+def test_an_example_object_that_cannot_be_stored_is_a_bad_record() -> None:
+    good = Example(id="good", question="Why?", answer="It rained.")
+    half = Example(id="half", question="Why?", answer="It \ud800 rained.")
+    odd = Example(id="odd", question="Why?", answer="It rained.", meta={"x": object()})
+    reading = Reading([good, half, odd], skip_bad=True)
+    assert [example.id for example in reading] == ["good"]
+    assert "records:2: has a text with half a character" in reading.bad_lines[0]
+    assert "records:3: cannot be stored as JSON" in reading.bad_lines[1]
+    with pytest.raises(ValueError, match="an example has a text with half a character"):
+        Example(question="Why?", answer="It \ud800 rained.")

@@ -17,6 +17,7 @@ from longmark.records.cited import CitedSource
 from longmark.records.expected import Nugget, RubricItem
 from longmark.records.same import all_canonical, comparable
 from longmark.records.turn import Context, Turn, shown
+from longmark.records.values import why_unstorable
 
 EntailmentLabel = Literal["entails", "contradicts", "neutral"]
 
@@ -128,9 +129,11 @@ class Question(BaseModel):
     def content_hash(self) -> str:
         """SHA-256 (hex) of all that a metric can see: every field but the ids, pages, and what people gave."""
         content = self.model_dump(exclude=self._NOT_SCORED, exclude_defaults=True)
-        return hashlib.sha256(
-            orjson.dumps(content, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS)
-        ).hexdigest()
+        try:
+            text = orjson.dumps(content, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS)
+        except TypeError as error:
+            raise ValueError(f"an example {why_unstorable(error)}") from None
+        return hashlib.sha256(text).hexdigest()
 
     def to_json(self) -> bytes:
         """One line of an examples file, without its line end; `pair.example_of` gives the same back."""

@@ -32,7 +32,7 @@ from longmark.records.repeats import seen_ids as seen_ids
 from longmark.records.shapes import Shape
 from longmark.records.spans import assembled
 from longmark.records.unknown_columns import unknown_columns
-from longmark.records.values import Problem
+from longmark.records.values import Problem, why_unstorable
 
 ExampleSource = str | Path | KeptFile | Iterable[Answered | Mapping[str, Any]] | Any
 """A file, Examples or records, or a table: a DataFrame of pandas or polars, a table of pyarrow."""
@@ -173,7 +173,8 @@ class Reading:
             self._questions.begin()
         some = False
         for line, record in self._shaped(self._raw()):
-            example = record if isinstance(record, Example | Pair) else self._example(record)
+            is_read = isinstance(record, Example | Pair)
+            example = _storable(record) if is_read else self._example(record)
             some = some or example is not None
             if self._questions is not None and isinstance(example, Question):
                 example = self._with_question(example, self._questions)
@@ -486,3 +487,12 @@ def _without_empty_cells(record: Any) -> Any:
     if not isinstance(record, dict):
         return record
     return {column: None if cell == "" else cell for column, cell in record.items()}
+
+
+def _storable(example: Answered) -> Answered | str:
+    """An example that was given as an object; what is wrong with it where a run cannot store it."""
+    try:
+        example.to_json()
+    except TypeError as error:
+        return why_unstorable(error)
+    return example

@@ -122,6 +122,13 @@ UNSTORABLE = (
 """What is wrong with a record that cannot be written as JSON again."""
 
 
+def why_unstorable(error: TypeError) -> str:
+    """What is wrong with a record, from the error of writing it as JSON."""
+    return (
+        f"has {UNSTORABLE}" if "surrogate" in str(error) else f"cannot be stored as JSON ({error})"
+    )
+
+
 def text(field: str, value: Any) -> str:
     """A text in normal form C. Raises Problem for anything else and for characters that cannot be stored or sent."""
     if not isinstance(value, str):
