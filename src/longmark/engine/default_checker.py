@@ -53,9 +53,9 @@ def default_checker(
 
 
 def _are_embedded(judges: Sequence[Name] | Name) -> bool:
-    several = isinstance(judges, Sequence) and not isinstance(judges, str)
-    names = list(judges) if several else [judges]  # a backend can be given without a list
-    return all(judge in ("embedded", "embedded:judge") for judge in names)
+    if isinstance(judges, str) or not isinstance(judges, Sequence):
+        judges = [judges]  # a backend can be given without a list
+    return all(judge in ("embedded", "embedded:judge") for judge in judges)
 
 
 def _to_check(takers: Sequence[Selected], options: RunOptions, examples: ExampleSource) -> bool:

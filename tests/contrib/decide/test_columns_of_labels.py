@@ -88,7 +88,8 @@ def test_a_column_a_label_gives_the_figures_of_a_line_a_label(
 
     def done(labels: str, *more: str) -> object:
         path = folder / f"{verb}-{labels}-{out}"
-        command = [*shlex.split(words), "--out", path, "--labels", labels, "--label", "clarity"]
+        command: list[str | Path] = [*shlex.split(words), "--out", path]
+        command += ["--labels", labels, "--label", "clarity"]
         said = run(*command, *more, home=folder / "home", cwd=folder)
         # 3: a certificate needs to know how the answers were drawn
         assert said.code == (3 if verb == "certify" else 0), said.err

@@ -71,10 +71,10 @@ def repeated_questions(
                 text_of.setdefault(example.question_id, getattr(example, "question", "") or "")
     first_of: dict[tuple[frozenset[tuple[int, str]], str], dict[int, str]] = defaultdict(dict)
     ids = []
-    for texts, questions in same_answers.items():
+    for answer_texts, questions in same_answers.items():
         for question in sorted(questions):
             name = scores.questions[question]
-            clusters = first_of[texts, text_of.get(name, name)]
+            clusters = first_of[answer_texts, text_of.get(name, name)]
             if clusters and int(scores.clusters[question]) not in clusters:
                 ids.append(name)
             clusters.setdefault(int(scores.clusters[question]), name)
