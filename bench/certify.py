@@ -337,7 +337,7 @@ class PlantedLabels:
 
     choices, name, metrics, scales = False, "labels.csv", (LABEL,), dict[str, Any]()
     notices, alike, empty, replaced = tuple[str, ...](), tuple[str, ...](), 0, 0
-    parts = ""  # labels of whole answers
+    parts, unread = "", ()  # labels of whole answers, all of them read
 
     def __init__(self, study: PlantedStudy, *_: object, **__: object) -> None:
         self.study = study

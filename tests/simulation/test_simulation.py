@@ -35,7 +35,7 @@ FOUND_BY: dict[str, tuple[int, ...]] = {
     "a lost batch is sent again": (77, 373),
     "a batch that no list shows yet was never submitted": (1389,),
     "whoever waits for an earlier batch is an attempt more": (101,),
-    "results are deleted before they are stored": (2573, 3245),
+    "results are deleted before they are stored": (2189, 2573),
     "`batches fetch` forgets what a run is submitting": (533,),
     "a follower is sent before its leader's reply is stored": (19,),
     "the journal is not synchronised": (77,),
