@@ -31,7 +31,7 @@ test: $(VENV)/.stamp
 check: $(VENV)/.stamp
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
-	@# One process more than cores, since many tests wait. The first time tests are collected before: the bytecode of a
+	@# Two processes more than cores, since many tests wait. The first time tests are collected before: the bytecode of a
 	@# fresh checkout is then made once and not by every process. Later this would only keep one core busy and the others
 	@# idle. The tests make and delete tens of thousands of small files and databases, so that their files stand in memory
 	@# where there is room (a container's /dev/shm is often 64 MB: not there).
@@ -42,7 +42,7 @@ check: $(VENV)/.stamp
 		TMPDIR=$$(mktemp -d /dev/shm/longmark-tests.XXXXXX) && export TMPDIR && \
 		trap 'rm -rf "$$TMPDIR"' EXIT && trap 'exit 130' INT TERM; \
 	fi; \
-	$(BIN)/pytest -m "not slow" -n $$($(BIN)/python -c "import os; print(min(4, os.cpu_count() + 1))") --dist loadscope --no-loadscope-reorder --durations 25 --durations-min 3 --cpu-times
+	$(BIN)/pytest -m "not slow" -n $$($(BIN)/python -c "import os; print(min(5, os.cpu_count() + 2))") --dist loadscope --no-loadscope-reorder --durations 25 --durations-min 3 --cpu-times
 
 # The types of all sources and tests. Without a cache this takes two minutes of a core, so that it is no part of `test`.
 types: $(VENV)/.stamp
