@@ -304,13 +304,18 @@ class ModelChecker:
 
     async def relations(self, premise: str, hypotheses: Sequence[str]) -> list[Relation]:
         if getattr(self.model, "leaves_out_citations", False):
-            hypotheses = [without_markers(claim).strip() or claim for claim in hypotheses]
+            hypotheses = [without_citations(claim) for claim in hypotheses]
 
         async def of_part(part: str, hypotheses: Sequence[str]) -> list[Relation]:
             triples = await self.models.classify(self.model, part, hypotheses)
             return [_relation(triple, self.threshold) for triple in triples]
 
         return await _in_parts(premise, hypotheses, self.model.piece, of_part)
+
+
+def without_citations(claim: str) -> str:
+    """A claim without its citation marks; one that is nothing else stays as it is."""
+    return without_markers(claim).strip() or claim
 
 
 def _relation(triple: tuple[float, float, float], threshold: float | None) -> Relation:

@@ -28,8 +28,7 @@ from longmark.records import Example
 from longmark.stats.results import Difference
 from longmark.stats.samples import Floats
 from longmark.testing import call
-from longmark.text.citations import without_markers
-from longmark.text.entailment import ENTAILS, checker_of
+from longmark.text.entailment import ENTAILS, checker_of, without_citations
 from longmark.text.overlap import OverlapChecker
 from longmark.text.pieces import pieces
 from longmark.text.sentences import sentence_spans
@@ -130,16 +129,6 @@ class CheckedCorpus:
     def marked(self, checker: str, *kinds: str) -> int:
         """How many sentences of some kinds a checker marks as unsupported."""
         return sum(not sentence.supported[checker] for sentence in self.of_kinds(*kinds))
-
-    def at_equal_alarms(self) -> tuple[float, int]:
-        """The greatest probability below which the claim checker marks no more sentences without a defect than word
-        overlap does, and how many false sentences it then marks."""
-        false = self.of_kinds(*FALSE)
-        sound = self.of_kinds(*SOUND)
-        alarms = self.marked(OVERLAP, *SOUND)
-        probabilities = sorted(sentence.probability[CHECKER] for sentence in sound)
-        threshold = probabilities[alarms] if alarms < len(probabilities) else 1.0
-        return threshold, sum(sentence.probability[CHECKER] < threshold for sentence in false)
 
     def auc_difference(self) -> Difference:
         """The AUC of the claim checker less that of word overlap, on the same sentences."""
@@ -261,10 +250,11 @@ class Recording:
         )
 
     def _has_pair(self, text: str, claim: str) -> bool:
-        if self.checker.leaves_out_citations:
-            claim = without_markers(claim).strip() or claim
+        bare_claim = without_citations(claim)
         return all(
-            call_key(self.checker.identity, "relation", {"premise": premise, "hypothesis": claim})
+            call_key(
+                self.checker.identity, "relation", {"premise": premise, "hypothesis": bare_claim}
+            )
             in self.keys
             for premise in pieces(text, sys.maxsize)
         )
